@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace peerpath {
+
+/// Without leading and trailing spaces, tabs and line ends (CR too: files come from everywhere).
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// The lines of a text without their ends, LF or CRLF. A last line without an end counts.
+[[nodiscard]] std::vector<std::string_view> lines(std::string_view text);
+
+/// The fields between separators; empty fields are kept.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The words between runs of white space.
+[[nodiscard]] std::vector<std::string_view> words(std::string_view text);
+
+/// The elements with `separator` between them.
+[[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+/// The whole text as an unsigned number in the base, without sign or prefix; nothing otherwise.
+[[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10);
+
+/// Safe to print on a terminal: control bytes and bytes that are not UTF-8 become `\xNN`.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// `*` matches any text, everything else itself.
+[[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
+
+}  // namespace peerpath

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string_view>
+
+namespace peerpath::cmdline {
+
+/// A kernel's release number: 6.1.0-35-amd64 is 6.1.
+struct KernelVersion {
+  int major = 0;
+  int minor = 0;
+
+  auto operator<=>(const KernelVersion&) const = default;
+};
+
+/// From the start of `uname -r` or of a `vmlinuz-` suffix; nothing where there's no number.
+[[nodiscard]] std::optional<KernelVersion> kernel_version(std::string_view release);
+
+}  // namespace peerpath::cmdline

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sys/system.hpp"
+
+#include "sys/path.hpp"
+#include "sys/process.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/xattr.h>
+#include <thread>
+
+namespace peerpath {
+namespace {
+
+FileInfo describe(const struct stat& status) {
+  FileInfo info;
+  if (S_ISREG(status.st_mode)) info.kind = FileKind::regular;
+  if (S_ISDIR(status.st_mode)) info.kind = FileKind::directory;
+  if (S_ISLNK(status.st_mode)) info.kind = FileKind::symlink;
+  info.mode = status.st_mode & 07777U;
+  info.uid = status.st_uid;
+  info.gid = status.st_gid;
+  info.size = static_cast<std::uint64_t>(status.st_size);
+  info.mtime = status.st_mtim;
+  return info;
+}
+
+/// Copies every extended attribute, SELinux labels among them. Returns 0 or an errno.
+int copy_attributes(int from, int to) {
+  const auto size = ::flistxattr(from, nullptr, 0);
+  if (size < 0) return errno == ENOTSUP ? 0 : errno;
+  std::string names(static_cast<std::size_t>(size), '\0');
+  if (size == 0) return 0;
+  if (::flistxattr(from, names.data(), names.size()) != size) return errno;
+  for (const char* name = names.data(); name < names.data() + names.size();
+       name += std::char_traits<char>::length(name) + 1) {
+    const auto length = ::fgetxattr(from, name, nullptr, 0);
+    if (length < 0) return errno;
+    std::string value(static_cast<std::size_t>(length), '\0');
+    if (::fgetxattr(from, name, value.data(), value.size()) != length) return errno;
+    if (::fsetxattr(to, name, value.data(), value.size(), 0) != 0) return errno;
+  }
+  return 0;
+}
+
+int write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const auto written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+/// The temporary's name: hidden and without the original's suffix, since `*.cfg` and the like
+/// are sourced by boot loaders' scripts. It's fixed, so that the next run clears what a killed
+/// one left.
+std::string temporary_name(const std::string& name) {
+  return "." + name + ".peerpath-new";
+}
+
+/// Writes a temporary file with the content, as much like `original` as it can be.
+int write_temporary(const Place& place, const std::string& temporary, std::string_view content,
+                    mode_t mode) {
+  const int parent = place.parent.get();
+  if (::unlinkat(parent, temporary.c_str(), 0) != 0 && errno != ENOENT) return errno;
+  Fd file(::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   0600));
+  if (!file) return errno;
+  if (const int error = write_all(file.get(), content); error != 0) return error;
+  if (place.exists) {
+    Fd original(::openat(parent, place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (!original || ::fstat(original.get(), &status) != 0) return errno;
+    if (::fchown(file.get(), status.st_uid, status.st_gid) != 0) return errno;
+    if (const int error = copy_attributes(original.get(), file.get()); error != 0) return error;
+    mode = status.st_mode & 07777U;
+  }
+  if (::fchmod(file.get(), mode) != 0) return errno;
+  if (::fsync(file.get()) != 0) return errno;
+  return 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<System>> System::open(const std::string& root) {
+  Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return fail(system_error(errno, fmt::format("'{}'", root)));
+  struct stat given {};
+  struct stat own {};
+  if (::fstat(fd.get(), &given) != 0 || ::stat("/", &own) != 0) {
+    return fail(system_error(errno, fmt::format("'{}'", root)));
+  }
+  const bool own_root = given.st_dev == own.st_dev && given.st_ino == own.st_ino;
+  std::string name = root;
+  while (name.size() > 1 && name.ends_with('/'))
+    name.pop_back();
+  return std::unique_ptr<System>(new System(name, std::move(fd), own_root));
+}
+
+System::System(std::string root, Fd root_fd, bool own_root)
+    : root_(std::move(root)), root_fd_(std::move(root_fd)), own_root_(own_root) {}
+
+std::string System::shown(std::string_view path) const {
+  return root_ == "/" ? std::string(path) : root_ + std::string(path);
+}
+
+Result<std::string> System::read(std::string_view path, std::size_t limit) const {
+  const auto failed = [&](int error) {
+    return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  };
+  // O_NONBLOCK: a FIFO put where a file is expected must not hang us.
+  Fd file(open_under(root_fd_.get(), path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) {
+    // Fd holds minus errno here, and has nothing to close.
+    return failed(-file.get());
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return failed(errno);
+  if (S_ISDIR(status.st_mode)) return failed(EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
+  }
+  std::string content;
+  // Files of /proc and /sys say size 0 or 4096, so read to the end whatever the size.
+  std::array<char, 16384> buffer{};
+  for (;;) {
+    const auto length = ::read(file.get(), buffer.data(), buffer.size());
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0) return failed(errno);
+    if (length == 0) return content;
+    content.append(buffer.data(), static_cast<std::size_t>(length));
+    if (content.size() > limit) {
+      return fail(Errc::too_large, fmt::format("'{}': larger than {} bytes", shown(path), limit));
+    }
+  }
+}
+
+Result<std::vector<std::string>> System::list(std::string_view path) const {
+  Fd directory(open_under(root_fd_.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return fail(system_error(-directory.get(), fmt::format("'{}'", shown(path))));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::dup(directory.get())), ::closedir);
+  if (!stream) return fail(system_error(errno, fmt::format("'{}'", shown(path))));
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return fail(system_error(errno, fmt::format("'{}'", shown(path))));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<FileInfo> System::info(std::string_view path) const {
+  Fd file(open_under(root_fd_.get(), path, O_PATH | O_CLOEXEC));
+  if (!file) return fail(system_error(-file.get(), fmt::format("'{}'", shown(path))));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) {
+    return fail(system_error(errno, fmt::format("'{}'", shown(path))));
+  }
+  return describe(status);
+}
+
+Result<FileInfo> System::link_info(std::string_view path) const {
+  Fd file(open_under(root_fd_.get(), path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) return fail(system_error(-file.get(), fmt::format("'{}'", shown(path))));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) {
+    return fail(system_error(errno, fmt::format("'{}'", shown(path))));
+  }
+  return describe(status);
+}
+
+Result<std::string> System::read_link(std::string_view path) const {
+  Fd file(open_under(root_fd_.get(), path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file) return fail(system_error(-file.get(), fmt::format("'{}'", shown(path))));
+  std::string target(PATH_MAX, '\0');
+  const auto length = ::readlinkat(file.get(), "", target.data(), target.size());
+  if (length < 0) return fail(system_error(errno, fmt::format("'{}'", shown(path))));
+  target.resize(static_cast<std::size_t>(length));
+  return target;
+}
+
+Result<std::string> System::resolve(std::string_view path) const {
+  Place place;
+  int error = walk(root_fd_.get(), path, LastLink::follow, place);
+  if (error == 0 && !place.exists) error = ENOENT;
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  return place.path;
+}
+
+Result<> System::write(std::string_view path, std::string_view content, mode_t mode) const {
+  Place place;
+  int error = walk(root_fd_.get(), path, LastLink::follow, place);
+  if (error == 0 && place.name.empty()) error = EISDIR;
+  if (error == 0) {
+    const auto temporary = temporary_name(place.name);
+    error = write_temporary(place, temporary, content, mode);
+    if (error == 0 && ::renameat(place.parent.get(), temporary.c_str(), place.parent.get(),
+                                 place.name.c_str()) != 0) {
+      error = errno;
+    }
+    if (error != 0) ::unlinkat(place.parent.get(), temporary.c_str(), 0);
+  }
+  // The parent was opened with O_PATH, which can't be synced.
+  if (error == 0) {
+    Fd parent(::openat(place.parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!parent || ::fsync(parent.get()) != 0) error = errno;
+  }
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  return {};
+}
+
+Result<> System::rename(std::string_view from, std::string_view to) const {
+  Place source;
+  Place target;
+  int error = walk(root_fd_.get(), from, LastLink::keep, source);
+  if (error == 0) error = walk(root_fd_.get(), to, LastLink::keep, target);
+  if (error == 0 && ::renameat(source.parent.get(), source.name.c_str(), target.parent.get(),
+                               target.name.c_str()) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    return fail(system_error(error, fmt::format("'{}' to '{}'", shown(from), shown(to))));
+  }
+  return {};
+}
+
+Result<> System::make_directory(std::string_view path, mode_t mode) const {
+  Place place;
+  int error = walk(root_fd_.get(), path, LastLink::follow, place);
+  if (error == 0 && ::mkdirat(place.parent.get(), place.name.c_str(), mode) != 0) error = errno;
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  return {};
+}
+
+namespace {
+
+int remove_at(int root, std::string_view path, int flags) {
+  Place place;
+  if (const int error = walk(root, path, LastLink::keep, place); error != 0) return error;
+  if (::unlinkat(place.parent.get(), place.name.c_str(), flags) != 0) return errno;
+  Fd parent(::openat(place.parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent || ::fsync(parent.get()) != 0) return errno;
+  return 0;
+}
+
+}  // namespace
+
+Result<> System::remove_file(std::string_view path) const {
+  const int error = remove_at(root_fd_.get(), path, 0);
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  return {};
+}
+
+Result<> System::remove_directory(std::string_view path) const {
+  const int error = remove_at(root_fd_.get(), path, AT_REMOVEDIR);
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  return {};
+}
+
+Result<> System::set_mtime(std::string_view path, const timespec& mtime) const {
+  Place place;
+  int error = walk(root_fd_.get(), path, LastLink::follow, place);
+  if (error == 0) {
+    const timespec times[2] = {{0, UTIME_OMIT}, mtime};
+    const char* name = place.name.empty() ? "." : place.name.c_str();
+    if (::utimensat(place.parent.get(), name, times, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
+  }
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  return {};
+}
+
+Result<Fd> System::lock(std::chrono::seconds wait) const {
+  // A new open file description: the lock belongs to it and ends with it.
+  Fd directory(::openat(root_fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return fail(system_error(errno, fmt::format("'{}'", root_)));
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  while (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return fail(system_error(errno, fmt::format("locking '{}'", root_)));
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return fail(Errc::busy, fmt::format("'{}': another peerpath is changing it", root_));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return directory;
+}
+
+Result<CommandResult> System::run(const Command& command) const {
+  return run_process(command, own_root_ ? -1 : root_fd_.get());
+}
+
+std::optional<std::string> System::machine() const {
+  utsname name{};
+  if (!own_root_ || ::uname(&name) != 0) return std::nullopt;
+  return name.machine;
+}
+
+std::optional<std::string> System::kernel_release() const {
+  utsname name{};
+  if (!own_root_ || ::uname(&name) != 0) return std::nullopt;
+  return name.release;
+}
+
+timespec System::now() const {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time;
+}
+
+}  // namespace peerpath

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "sys/fd.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace peerpath {
+
+enum class FileKind { regular, directory, symlink, other };
+
+struct FileInfo {
+  FileKind kind = FileKind::other;
+  mode_t mode = 0;  ///< permission bits only
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::uint64_t size = 0;
+  timespec mtime = {};
+};
+
+/// A program to run. No shell is involved and nothing of our environment is passed on.
+struct Command {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment = {};  ///< `NAME=value`, beside PATH and LC_ALL=C
+  std::chrono::seconds limit{60};
+};
+
+struct CommandResult {
+  int status = -1;         ///< exit status; 128 + N where signal N ended it
+  bool timed_out = false;  ///< it ran past its limit and was killed with its children
+  std::string out;
+  std::string err;
+};
+
+/// The only door to the machine: files under one root, commands run inside it, and facts of the
+/// running kernel where that root is the booted system. Paths are absolute as seen from inside
+/// the root; symbolic links, absolute ones too, and `..` resolve inside it and never leave it.
+/// Errors name the file as seen from outside.
+class System {
+ public:
+  /// Reads of more than this are refused: none of the files that we read is near it.
+  static constexpr std::size_t read_limit = 16U << 20U;
+
+  /// Opens a root directory. Errors: not_found, denied.
+  [[nodiscard]] static Result<std::unique_ptr<System>> open(const std::string& root);
+
+  virtual ~System() = default;
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  [[nodiscard]] const std::string& root() const { return root_; }
+  /// Whether the root is this process's own `/`. Only then do /proc, /sys and uname speak of it.
+  [[nodiscard]] bool is_own_root() const { return own_root_; }
+  /// The path as a person outside the root would write it, for messages.
+  [[nodiscard]] std::string shown(std::string_view path) const;
+
+  // Reading.
+  [[nodiscard]] Result<std::string> read(std::string_view path,
+                                         std::size_t limit = read_limit) const;
+  /// Names in a directory, sorted, without `.` and `..`.
+  [[nodiscard]] Result<std::vector<std::string>> list(std::string_view path) const;
+  /// Follows symbolic links.
+  [[nodiscard]] Result<FileInfo> info(std::string_view path) const;
+  /// Of the path itself, where it's a symbolic link.
+  [[nodiscard]] Result<FileInfo> link_info(std::string_view path) const;
+  [[nodiscard]] Result<std::string> read_link(std::string_view path) const;
+  /// The path without symbolic links and `..`, as seen from inside the root.
+  [[nodiscard]] Result<std::string> resolve(std::string_view path) const;
+  [[nodiscard]] bool exists(std::string_view path) const { return info(path).has_value(); }
+
+  // Writing. Each is atomic: after a failure, or a crash, the old state stands.
+  /// Writes a file through a temporary one beside it, synced, then renamed. A symbolic link is
+  /// followed inside the root and stays. An existing file's mode, owner and extended attributes
+  /// are kept; a new one gets `mode`, root's ownership being the process's.
+  [[nodiscard]] Result<> write(std::string_view path, std::string_view content,
+                               mode_t mode = 0644) const;
+  /// Renames a file in its directory, replacing the target.
+  [[nodiscard]] Result<> rename(std::string_view from, std::string_view to) const;
+  [[nodiscard]] Result<> make_directory(std::string_view path, mode_t mode = 0755) const;
+  [[nodiscard]] Result<> remove_file(std::string_view path) const;
+  [[nodiscard]] Result<> remove_directory(std::string_view path) const;
+  /// Sets the modification time; the access time stays.
+  [[nodiscard]] Result<> set_mtime(std::string_view path, const timespec& mtime) const;
+
+  /// The one lock of a root, held until the returned descriptor closes: an advisory lock on the
+  /// root directory itself, so that it works read-only and leaves nothing behind.
+  /// Errors: busy, after waiting that long for another process.
+  [[nodiscard]] Result<Fd> lock(std::chrono::seconds wait) const;
+
+  /// Runs a program inside the root (chroot where it isn't our own). A program that ends with
+  /// another status than 0 is a result, not an error. Errors: not_found where there is no such
+  /// program, denied, command_failed where it can't be started.
+  [[nodiscard]] virtual Result<CommandResult> run(const Command& command) const;
+
+  /// `uname -m` and `uname -r` of the running kernel; nothing under another root.
+  [[nodiscard]] virtual std::optional<std::string> machine() const;
+  [[nodiscard]] virtual std::optional<std::string> kernel_release() const;
+  /// Seconds and nanoseconds of the wall clock.
+  [[nodiscard]] virtual timespec now() const;
+
+ protected:
+  System(std::string root, Fd root_fd, bool own_root);
+
+ private:
+  std::string root_;
+  Fd root_fd_;
+  bool own_root_;
+};
+
+}  // namespace peerpath
