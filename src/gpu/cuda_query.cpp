@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "gpu/cuda_query.hpp"
+
+#include "gpu/cuda_abi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <dlfcn.h>
+
+namespace peerpath::gpu {
+namespace {
+
+constexpr auto note_text = std::to_array(
+    R"([{"feature":"cuda","description":"Counts GPUs for the peer-to-peer self-test",)"
+    R"("priority":"suggested","soname":["libcuda.so.1"]}])");
+
+/// Tells packagers of the library that no link names.
+/// Fact: the ELF dlopen metadata specification, uapi-group.org/specifications.
+struct DlopenNote {
+  std::uint32_t name_size = 4;
+  std::uint32_t text_size = sizeof(note_text);
+  std::uint32_t type = 0x407c0c0a;
+  char name[4] = "FDO";
+  alignas(4) decltype(note_text) text = note_text;
+};
+[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note;
+
+struct Driver {
+  cuda::Init init = nullptr;
+  cuda::DriverGetVersion driver_get_version = nullptr;
+  cuda::DeviceGetCount device_get_count = nullptr;
+  cuda::GetErrorName get_error_name = nullptr;
+};
+
+template <class Function>
+bool load(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  return function != nullptr;
+}
+
+/// The name of the first function that the library lacks; nothing where it has all that we need.
+/// cuGetErrorName came with CUDA 6.0: without it errors have numbers only.
+const char* load_functions(void* library, Driver& driver) {
+  load(library, "cuGetErrorName", driver.get_error_name);
+  if (!load(library, "cuInit", driver.init)) return "cuInit";
+  if (!load(library, "cuDriverGetVersion", driver.driver_get_version)) return "cuDriverGetVersion";
+  if (!load(library, "cuDeviceGetCount", driver.device_get_count)) return "cuDeviceGetCount";
+  return nullptr;
+}
+
+Answer failed(Answer answer, DriverOutcome outcome, std::string_view detail) {
+  answer.outcome = outcome;
+  set_detail(answer, detail);
+  return answer;
+}
+
+Answer failed_call(Answer answer, const Driver& driver, std::string_view call, cuda::Code code) {
+  const char* name = nullptr;
+  if (driver.get_error_name == nullptr || driver.get_error_name(code, &name) != cuda::success ||
+      name == nullptr) {
+    name = "unnamed error";
+  }
+  answer.code = code;
+  return failed(answer, DriverOutcome::call_failed, fmt::format("{}: {} ({})", call, name, code));
+}
+
+/// The loader says this of the library itself where it's absent; of another file where the
+/// library is there and needs one that is absent.
+bool says_absent(std::string_view error, const std::string& library) {
+  return error == library + ": cannot open shared object file: No such file or directory";
+}
+
+}  // namespace
+
+void set_detail(Answer& answer, std::string_view text) {
+  const auto length = std::min(text.size(), sizeof(answer.detail) - 1);
+  std::copy_n(text.data(), length, answer.detail);
+  answer.detail[length] = '\0';
+}
+
+Answer ask_driver(const std::string& library) {
+  Answer answer;
+  void* loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) {
+    const char* error = ::dlerror();
+    const std::string_view text = error == nullptr ? "the loader gave no reason" : error;
+    return failed(answer,
+                  says_absent(text, library) ? DriverOutcome::no_driver : DriverOutcome::unusable,
+                  text);
+  }
+  Driver driver;
+  if (const char* missing = load_functions(loaded, driver)) {
+    return failed(answer, DriverOutcome::unusable,
+                  fmt::format("'{}' has no function '{}'", library, missing));
+  }
+
+  // Needs no cuInit, so that the version is known also where that fails.
+  if (driver.driver_get_version(&answer.version) != cuda::success) answer.version = 0;
+  if (const auto code = driver.init(0); code != cuda::success) {
+    answer = failed_call(answer, driver, "cuInit", code);
+    if (code == cuda::no_device) answer.outcome = DriverOutcome::counted;
+    return answer;
+  }
+  if (const auto code = driver.device_get_count(&answer.devices); code != cuda::success) {
+    answer.devices = 0;
+    return failed_call(answer, driver, "cuDeviceGetCount", code);
+  }
+  return failed(answer, DriverOutcome::counted,
+                fmt::format("cuDeviceGetCount: {}", answer.devices));
+}
+
+}  // namespace peerpath::gpu

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <elf.h>
+#include <fstream>
+#include <string>
+
+namespace {
+
+std::string read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class T>
+T at(const std::string& bytes, std::size_t offset) {
+  T value;
+  REQUIRE(offset + sizeof value <= bytes.size());
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::size_t padded(std::size_t size) {
+  return (size + 3) / 4 * 4;
+}
+
+/// The text of the first note of that owner and type in the program's note segments.
+std::string note_text(const std::string& program, const std::string& owner, Elf64_Word type) {
+  const auto header = at<Elf64_Ehdr>(program, 0);
+  REQUIRE(std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0);
+  REQUIRE(header.e_ident[EI_CLASS] == ELFCLASS64);
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    const auto segment = at<Elf64_Phdr>(program, header.e_phoff + i * header.e_phentsize);
+    // Segments aligned to 8 hold GNU properties and are padded differently.
+    if (segment.p_type != PT_NOTE || segment.p_align > 4) continue;
+    std::size_t offset = segment.p_offset;
+    const std::size_t end = offset + segment.p_filesz;
+    while (offset < end) {
+      const auto note = at<Elf64_Nhdr>(program, offset);
+      const auto name = program.substr(offset + sizeof note, note.n_namesz);
+      const auto text = offset + sizeof note + padded(note.n_namesz);
+      if (note.n_type == type && name == owner + '\0') return program.substr(text, note.n_descsz);
+      offset = text + padded(note.n_descsz);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("peerpath program: its ELF notes → name libcuda.so.1 as loaded when wanted") {
+  const auto text = note_text(read_file(PEERPATH_BINARY), "FDO", 0x407c0c0a);
+  REQUIRE_FALSE(text.empty());
+  CHECK(text.back() == '\0');
+  const auto note = nlohmann::json::parse(text.c_str());
+  REQUIRE(note.is_array());
+  REQUIRE(note.size() == 1);
+  CHECK(note[0].at("soname") == nlohmann::json::array({"libcuda.so.1"}));
+  CHECK(note[0].at("priority") == "suggested");
+  CHECK(note[0].at("feature").is_string());
+  CHECK(note[0].at("description").is_string());
+}
