@@ -58,6 +58,7 @@ std::vector<std::string> candidates(const std::string& program) {
                          char* const* environment, int root, const Pipe& out, const Pipe& err,
                          const Pipe& failure) {
   ::setpgid(0, 0);
+  ::signal(SIGPIPE, SIG_DFL);
   const int null = ::open("/dev/null", O_RDONLY);
   int error = 0;
   // An image may have no /dev/null: then the program has no standard input at all.

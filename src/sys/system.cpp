@@ -91,6 +91,12 @@ int write_temporary(const Place& place, const std::string& temporary, std::strin
   return 0;
 }
 
+/// `directory` is open with O_PATH, which can't be synced itself. Returns 0 or an errno.
+int sync_directory(const Fd& directory) {
+  const Fd readable(::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return readable && ::fsync(readable.get()) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<System>> System::open(const std::string& root) {
@@ -215,11 +221,7 @@ Result<> System::write(std::string_view path, std::string_view content, mode_t m
     }
     if (error != 0) ::unlinkat(place.parent.get(), temporary.c_str(), 0);
   }
-  // The parent was opened with O_PATH, which can't be synced.
-  if (error == 0) {
-    Fd parent(::openat(place.parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!parent || ::fsync(parent.get()) != 0) error = errno;
-  }
+  if (error == 0) error = sync_directory(place.parent);
   if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
   return {};
 }
@@ -229,10 +231,16 @@ Result<> System::rename(std::string_view from, std::string_view to) const {
   Place target;
   int error = walk(root_fd_.get(), from, LastLink::keep, source);
   if (error == 0) error = walk(root_fd_.get(), to, LastLink::keep, target);
+  if (error == 0) {
+    const Fd file(
+        ::openat(source.parent.get(), source.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (!file || ::fsync(file.get()) != 0) error = errno;
+  }
   if (error == 0 && ::renameat(source.parent.get(), source.name.c_str(), target.parent.get(),
                                target.name.c_str()) != 0) {
     error = errno;
   }
+  if (error == 0) error = sync_directory(target.parent);
   if (error != 0) {
     return fail(system_error(error, fmt::format("'{}' to '{}'", shown(from), shown(to))));
   }
@@ -253,9 +261,7 @@ int remove_at(int root, std::string_view path, int flags) {
   Place place;
   if (const int error = walk(root, path, LastLink::keep, place); error != 0) return error;
   if (::unlinkat(place.parent.get(), place.name.c_str(), flags) != 0) return errno;
-  Fd parent(::openat(place.parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent || ::fsync(parent.get()) != 0) return errno;
-  return 0;
+  return sync_directory(place.parent);
 }
 
 }  // namespace
@@ -303,6 +309,22 @@ Result<Fd> System::lock(std::chrono::seconds wait) const {
 
 Result<CommandResult> System::run(const Command& command) const {
   return run_process(command, own_root_ ? -1 : root_fd_.get());
+}
+
+bool System::is_booted() const {
+  if (!own_root_) return false;
+  for (const std::string_view mark :
+       {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"}) {
+    if (exists(mark)) return false;
+  }
+  struct stat init_root {};
+  struct stat own {};
+  // Where we may not look, as an ordinary user, we aren't in a chroot of root's either.
+  if (::stat("/proc/1/root", &init_root) == 0 && ::stat("/", &own) == 0 &&
+      (init_root.st_dev != own.st_dev || init_root.st_ino != own.st_ino)) {
+    return false;
+  }
+  return exists("/run/systemd/system");
 }
 
 std::optional<std::string> System::machine() const {

@@ -83,7 +83,7 @@ class System {
   /// are kept; a new one gets `mode`, root's ownership being the process's.
   [[nodiscard]] Result<> write(std::string_view path, std::string_view content,
                                mode_t mode = 0644) const;
-  /// Renames a file in its directory, replacing the target.
+  /// Syncs a file that another program wrote, then renames it, replacing the target.
   [[nodiscard]] Result<> rename(std::string_view from, std::string_view to) const;
   [[nodiscard]] Result<> make_directory(std::string_view path, mode_t mode = 0755) const;
   [[nodiscard]] Result<> remove_file(std::string_view path) const;
@@ -100,6 +100,10 @@ class System {
   /// another status than 0 is a result, not an error. Errors: not_found where there is no such
   /// program, denied, command_failed where it can't be started.
   [[nodiscard]] virtual Result<CommandResult> run(const Command& command) const;
+
+  /// Whether the root is the system that this kernel booted: our own root, not that of a chroot
+  /// or a container, and an init has come up in it (sd_booted(3)).
+  [[nodiscard]] virtual bool is_booted() const;
 
   /// `uname -m` and `uname -r` of the running kernel; nothing under another root.
   [[nodiscard]] virtual std::optional<std::string> machine() const;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/ledger.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace peerpath::boot {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::string_view schema = "peerpath.ledger";
+constexpr int schema_version = 1;
+
+Json to_json(const timespec& time) {
+  return Json::array({time.tv_sec, time.tv_nsec});
+}
+
+timespec time_from(const Json& json) {
+  return {json.at(0).get<time_t>(), json.at(1).get<long>()};
+}
+
+Json to_json(const Ledger& ledger) {
+  Json json;
+  json["schema"] = schema;
+  json["schema_version"] = schema_version;
+  json["boot_loader"] = ledger.boot_loader;
+  json["files"] = Json::array();
+  for (const auto& file : ledger.files) {
+    json["files"].push_back({{"path", file.path}, {"content", file.content}});
+  }
+  json["artefacts"] = Json::array();
+  for (const auto& artefact : ledger.artefacts) {
+    json["artefacts"].push_back({{"path", artefact.path},
+                                 {"size", artefact.size},
+                                 {"digest", artefact.digest},
+                                 {"mtime", to_json(artefact.mtime)}});
+  }
+  json["directories"] = Json::array();
+  for (const auto& directory : ledger.directories) {
+    Json entry{{"path", directory.path}, {"before", to_json(directory.before)}};
+    if (directory.after) entry["after"] = to_json(*directory.after);
+    json["directories"].push_back(std::move(entry));
+  }
+  json["created"] = ledger.created;
+  return json;
+}
+
+Ledger ledger_from(const Json& json) {
+  Ledger ledger;
+  ledger.boot_loader = json.at("boot_loader").get<std::string>();
+  for (const auto& file : json.at("files")) {
+    ledger.files.push_back(
+        {file.at("path").get<std::string>(), file.at("content").get<std::string>()});
+  }
+  for (const auto& artefact : json.at("artefacts")) {
+    ledger.artefacts.push_back(
+        {artefact.at("path").get<std::string>(), artefact.at("size").get<std::uint64_t>(),
+         artefact.at("digest").get<std::uint64_t>(), time_from(artefact.at("mtime"))});
+  }
+  for (const auto& directory : json.at("directories")) {
+    Ledger::Directory entry{directory.at("path").get<std::string>(),
+                            time_from(directory.at("before"))};
+    if (directory.contains("after")) entry.after = time_from(directory.at("after"));
+    ledger.directories.push_back(std::move(entry));
+  }
+  ledger.created = json.at("created").get<std::vector<std::string>>();
+  return ledger;
+}
+
+}  // namespace
+
+std::uint64_t digest_of(std::string_view content) {
+  std::uint64_t digest = 0xcbf29ce484222325U;
+  for (const char c : content) {
+    digest ^= static_cast<unsigned char>(c);
+    digest *= 0x100000001b3U;
+  }
+  return digest;
+}
+
+Result<std::optional<Ledger>> load_ledger(const System& system) {
+  const auto text = system.read(ledger_path);
+  if (!text) {
+    if (text.error().code == Errc::not_found && !system.link_info(ledger_path)) {
+      return std::optional<Ledger>{};
+    }
+    return fail(text.error());
+  }
+  try {
+    const auto json = Json::parse(*text);
+    if (json.at("schema") != schema || json.at("schema_version") != schema_version) {
+      return fail(Errc::malformed, fmt::format("'{}': not a ledger of this version of peerpath",
+                                               system.shown(ledger_path)));
+    }
+    return std::optional(ledger_from(json));
+  } catch (const Json::exception& error) {
+    return fail(Errc::malformed, fmt::format("'{}': {}", system.shown(ledger_path), error.what()));
+  }
+}
+
+Result<> save_ledger(const System& system, const Ledger& ledger) {
+  const auto text = to_json(ledger).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return system.write(ledger_path, text, 0600);
+}
+
+}  // namespace peerpath::boot

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "sys/system.hpp"
+
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace peerpath::boot {
+
+inline constexpr std::string_view state_directory = "/var/lib/peerpath";
+inline constexpr std::string_view ledger_path = "/var/lib/peerpath/ledger.json";
+
+/// What we added to a root, so that `revert` takes away that and no more. It's written before the
+/// first change: a run that was killed leaves a ledger of what it may have done.
+struct Ledger {
+  struct File {
+    std::string path;
+    std::string content;  ///< as we wrote it
+  };
+  /// A file that a generator rewrote; enough to know it again and give its time back.
+  struct Artefact {
+    std::string path;
+    std::uint64_t size = 0;
+    std::uint64_t digest = 0;  ///< see `digest_of`
+    timespec mtime = {};
+  };
+  /// A directory in which we made or removed a file.
+  struct Directory {
+    std::string path;
+    timespec before = {};
+    std::optional<timespec> after = {};  ///< nothing while a run is under way
+  };
+
+  std::string boot_loader;
+  std::vector<File> files = {};
+  std::vector<Artefact> artefacts = {};
+  std::vector<Directory> directories = {};
+  std::vector<std::string> created = {};  ///< directories that weren't there
+};
+
+/// FNV-1a: tells an unchanged file from a changed one; it isn't there against forgery.
+[[nodiscard]] std::uint64_t digest_of(std::string_view content);
+
+/// Nothing where there's no ledger. Errors: malformed, with the position in the file.
+[[nodiscard]] Result<std::optional<Ledger>> load_ledger(const System& system);
+
+/// Writes the ledger; its directory must be there.
+[[nodiscard]] Result<> save_ledger(const System& system, const Ledger& ledger);
+
+}  // namespace peerpath::boot

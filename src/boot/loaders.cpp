@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/loaders.hpp"
+
+#include "boot/grub_dropin.hpp"
+#include "boot/unsupported.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace peerpath::boot {
+
+std::span<const BootLoader* const> all_boot_loaders() {
+  static const GrubDropin grub_dropin;
+  static const std::array<const BootLoader*, 1> all{&grub_dropin};
+  return all;
+}
+
+Result<const BootLoader*> find_boot_loader(const System& system, cmdline::Arch arch) {
+  // Systems that a loader of ours would take for its own, though another file decides there.
+  if (const auto found = find_unsupported(system)) {
+    return fail(Errc::unsupported,
+                fmt::format("'{}': {}; {}", system.root(), found->what,
+                            fmt::format(fmt::runtime(found->remedy),
+                                        fmt::arg("word", cmdline::passthrough_word(arch)))));
+  }
+  for (const auto* loader : all_boot_loaders()) {
+    if (loader->detect(system)) return loader;
+  }
+  return fail(Errc::unsupported,
+              fmt::format("'{}': no boot loader found that this version can set up; add '{}' to "
+                          "every kernel's command line by hand",
+                          system.root(), cmdline::passthrough_word(arch)));
+}
+
+}  // namespace peerpath::boot

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/operations.hpp"
+
+#include "boot/judge_entry.hpp"
+#include "boot/ledger.hpp"
+#include "boot/loaders.hpp"
+#include "boot/platform.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace peerpath::boot {
+namespace {
+
+constexpr std::chrono::seconds lock_wait{60};
+/// Fact: with older kernels and arm-smmu-v3 no CUDA context could be created under passthrough
+/// (NVIDIA/nodewright-packages#122).
+constexpr cmdline::KernelVersion first_arm64{6, 11};
+
+Outcome start(const System& system, std::string_view command, const Options& options) {
+  Outcome outcome;
+  outcome.command = command;
+  outcome.root = system.root();
+  outcome.dry_run = options.dry_run;
+  return outcome;
+}
+
+Outcome& end(Outcome& outcome, std::string_view result, ExitStatus status) {
+  outcome.result = result;
+  outcome.status = status;
+  return outcome;
+}
+
+Outcome& end(Outcome& outcome, std::string_view result, ExitStatus status, std::string message) {
+  outcome.messages.push_back(std::move(message));
+  return end(outcome, result, status);
+}
+
+/// Reads the entries into the outcome.
+Result<> inspect(const System& system, const BootLoader& loader, cmdline::Arch arch,
+                 const Options& options, Outcome& outcome) {
+  auto inspection = loader.inspect(system);
+  if (!inspection) return fail(inspection.error());
+  outcome.entries = judge_entries(inspection->entries, arch);
+  if (options.kernel) {
+    std::erase_if(outcome.entries,
+                  [&](const JudgedEntry& e) { return e.entry.version != *options.kernel; });
+  }
+  for (auto& note : inspection->notes)
+    outcome.messages.push_back(std::move(note));
+  if (inspection->missing) {
+    outcome.messages.push_back(fmt::format("there's no '{}'", system.shown(*inspection->missing)));
+  }
+  return {};
+}
+
+/// What the entries that boot this system come to. Says which are not as they should be.
+ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outcome) {
+  bool any = false;
+  auto status = ExitStatus::good;
+  for (const auto& [entry, mode, judgement] : outcome.entries) {
+    const auto place = fmt::format("{}:{}", system.shown(entry.file), entry.line);
+    if (!entry.kernel_present) {
+      outcome.messages.push_back(
+          fmt::format("{}: '{}' isn't in this root, not counted", place, entry.kernel));
+      continue;
+    }
+    any = true;
+    if (!mode) {
+      outcome.messages.push_back(fmt::format(
+          "{}: its command line depends on a variable that's known only at boot", place));
+      if (status == ExitStatus::good) status = ExitStatus::unknown;
+    } else if (!cmdline::is_untranslated(*mode)) {
+      outcome.messages.push_back(fmt::format("{}: boots {}: it needs '{}'", place,
+                                             cmdline::name_of(*mode),
+                                             cmdline::passthrough_word(arch)));
+      status = ExitStatus::check_failed;
+    }
+  }
+  if (!any) {
+    outcome.messages.emplace_back("no entry boots a kernel of this root");
+    return ExitStatus::unknown;
+  }
+  return status;
+}
+
+/// arm64 only where it's asked for, and only if every kernel is new enough.
+/// Returns whether to go on.
+Result<bool> admit_arm64(const System& system, const BootLoader& loader, const Options& options,
+                         Outcome& outcome) {
+  if (!options.arm64_passthrough) {
+    end(outcome, "not-applicable", ExitStatus::not_applicable,
+        "arm64 is left as it is; 'arm64-passthrough=yes' in the settings asks for passthrough");
+    return false;
+  }
+  const auto inspection = loader.inspect(system);
+  if (!inspection) return fail(inspection.error());
+  for (const auto& entry : inspection->entries) {
+    const auto version = cmdline::kernel_version(entry.version);
+    if (entry.kernel_present && (!version || *version < first_arm64)) {
+      end(outcome, "unsupported", ExitStatus::unsupported,
+          fmt::format("'{}' is older than 6.11 or of unknown version: on arm64 CUDA may not start "
+                      "under passthrough before 6.11",
+                      entry.kernel));
+      return false;
+    }
+  }
+  return true;
+}
+
+struct Target {
+  cmdline::Arch arch = cmdline::Arch::other;
+  const BootLoader* loader = nullptr;
+};
+
+/// Finds what to work on. Nothing where the outcome is final already.
+Result<std::optional<Target>> find_target(const System& system, Outcome& outcome) {
+  if (const auto linux_root = check_linux_root(system); !linux_root) {
+    return fail(Errc::not_found, linux_root.error().message);
+  }
+  const auto arch = root_arch(system);
+  if (!arch) return fail(arch.error());
+  if (*arch == cmdline::Arch::other) {
+    end(outcome, "not-applicable", ExitStatus::not_applicable,
+        fmt::format("'{}': neither x86-64 nor arm64", system.root()));
+    return std::nullopt;
+  }
+  const auto loader = find_boot_loader(system, *arch);
+  if (!loader) {
+    end(outcome, "unsupported", ExitStatus::unsupported, loader.error().message);
+    return std::nullopt;
+  }
+  outcome.boot_loader = (*loader)->name();
+  return Target{*arch, *loader};
+}
+
+std::string where(const System& system, const Conflict& conflict) {
+  if (conflict.file.empty()) return "a computed setting";
+  return fmt::format("{}:{}", system.shown(conflict.file), conflict.line);
+}
+
+/// Whether the running kernel was booted in another mode than the next will be.
+bool needs_reboot(const System& system, cmdline::Arch arch) {
+  if (!system.is_booted()) return false;
+  const auto running = system.read("/proc/cmdline");
+  const auto release = system.kernel_release();
+  if (!running || !release) return true;
+  return !cmdline::is_untranslated(
+      cmdline::judge(*running, arch, cmdline::kernel_version(*release)).mode);
+}
+
+}  // namespace
+
+Result<Outcome> ensure(const System& system, const Options& options) {
+  auto outcome = start(system, "ensure", options);
+  const auto target = find_target(system, outcome);
+  if (!target) return fail(target.error());
+  if (!*target) return outcome;
+  const auto& [arch, loader] = **target;
+
+  auto refused = refusal(system);
+  if (!refused) return fail(refused.error());
+  if (*refused) return end(outcome, "unsupported", ExitStatus::unsupported, std::move(**refused));
+  if (arch == cmdline::Arch::arm64) {
+    const auto admitted = admit_arm64(system, *loader, options, outcome);
+    if (!admitted) return fail(admitted.error());
+    if (!*admitted) return outcome;
+  }
+
+  Fd lock;
+  if (!options.dry_run) {
+    auto locked = system.lock(lock_wait);
+    if (!locked) return fail(locked.error());
+    lock = std::move(*locked);
+  }
+  const auto plan = loader->plan(system, {arch, options.force});
+  if (!plan) return fail(plan.error());
+  if (plan->conflict) {
+    outcome.conflict = plan->conflict;
+    if (auto read = inspect(system, *loader, arch, options, outcome); !read) {
+      return fail(read.error());
+    }
+    return end(outcome, "conflict", ExitStatus::conflict,
+               fmt::format("{}: '{}' contradicts passthrough; nothing was changed (remove the "
+                           "word, or use --force)",
+                           where(system, *plan->conflict), plan->conflict->word));
+  }
+  outcome.deferred = plan->deferred;
+
+  Applied applied{changes_of(*plan), std::nullopt};
+  if (!options.dry_run) {
+    auto done = apply(system, *loader, *plan, options.force);
+    if (!done) return fail(done.error());
+    applied = std::move(*done);
+    outcome.changed = !applied.changes.empty();
+  }
+  outcome.changes = std::move(applied.changes);
+  if (auto read = inspect(system, *loader, arch, options, outcome); !read) {
+    return fail(read.error());
+  }
+  if (applied.not_generated) {
+    return end(outcome, "failed", ExitStatus::failed,
+               fmt::format("{}; '{}' stays, and takes effect once GRUB's configuration can be "
+                           "generated",
+                           applied.not_generated->text(), "/etc/default/grub.d/zz-peerpath.cfg"));
+  }
+  outcome.reboot_required = !options.dry_run && needs_reboot(system, arch);
+  if (options.dry_run && !outcome.changes.empty()) {
+    return end(outcome, "would-change", ExitStatus::good);
+  }
+  if (outcome.deferred) {
+    return end(outcome, "deferred", ExitStatus::good,
+               fmt::format("GRUB's configuration isn't generated now: {}; the next "
+                           "'update-grub' brings the word",
+                           *outcome.deferred));
+  }
+  const auto status = judge_outcome(system, arch, outcome);
+  return end(outcome, outcome.changed ? "changed" : "unchanged", status);
+}
+
+Result<Outcome> revert(const System& system, const Options& options) {
+  auto outcome = start(system, "revert", options);
+  if (const auto linux_root = check_linux_root(system); !linux_root) {
+    return fail(Errc::not_found, linux_root.error().message);
+  }
+  Fd lock;
+  if (!options.dry_run) {
+    auto locked = system.lock(lock_wait);
+    if (!locked) return fail(locked.error());
+    lock = std::move(*locked);
+  }
+  // The boot loader may be gone, or be another by now: what the ledger names goes all the same.
+  const auto arch = root_arch(system).value_or(cmdline::Arch::x86_64);
+  const auto loader = find_boot_loader(system, arch);
+  Plan plan;
+  if (loader) {
+    outcome.boot_loader = (*loader)->name();
+    auto made = (*loader)->plan_revert(system);
+    if (!made) return fail(made.error());
+    plan = std::move(*made);
+  }
+  outcome.deferred = plan.deferred;
+
+  Applied applied{changes_of(plan), std::nullopt};
+  if (!options.dry_run) {
+    auto done = apply_revert(system, loader ? *loader : nullptr, plan);
+    if (!done) return fail(done.error());
+    applied = std::move(*done);
+    outcome.changed = !applied.changes.empty();
+  }
+  outcome.changes = std::move(applied.changes);
+  if (loader) {
+    if (auto read = inspect(system, **loader, arch, options, outcome); !read) {
+      return fail(read.error());
+    }
+  }
+  if (applied.not_generated) {
+    return end(outcome, "failed", ExitStatus::failed, applied.not_generated->text());
+  }
+  outcome.reboot_required = outcome.changed && system.is_booted();
+  if (options.dry_run && !outcome.changes.empty()) {
+    return end(outcome, "would-change", ExitStatus::good);
+  }
+  if (outcome.deferred) {
+    return end(outcome, "deferred", ExitStatus::good,
+               fmt::format("GRUB's configuration isn't generated now: {}; the next "
+                           "'update-grub' takes the word away",
+                           *outcome.deferred));
+  }
+  return end(outcome, outcome.changed ? "changed" : "unchanged", ExitStatus::good);
+}
+
+Result<Outcome> audit(const System& system, const Options& options) {
+  auto outcome = start(system, "audit", options);
+  const auto target = find_target(system, outcome);
+  if (!target) return fail(target.error());
+  if (!*target) return outcome;
+  const auto& [arch, loader] = **target;
+  if (auto read = inspect(system, *loader, arch, options, outcome); !read) {
+    return fail(read.error());
+  }
+  const auto status = judge_outcome(system, arch, outcome);
+  switch (status) {
+    case ExitStatus::good:
+      return end(outcome, "passthrough", status);
+    case ExitStatus::unknown:
+      return end(outcome, "unknown", status);
+    default:
+      return end(outcome, "not-passthrough", status);
+  }
+}
+
+}  // namespace peerpath::boot

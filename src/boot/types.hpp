@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "cmdline/judge.hpp"
+#include "sys/system.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace peerpath::boot {
+
+/// One bootable Linux entry in the file that the boot loader itself will read.
+struct Entry {
+  std::string title;    ///< with the submenus that it's in: "Advanced options > Debian, 6.1.0-35"
+  std::string kernel;   ///< the image's path as written
+  std::string version;  ///< from the image's name; empty where it has none
+  /// The command lines that the kernel may get. Several where a boot loader's variable has several
+  /// values in the same file; none where a variable's value can't be known before the boot.
+  std::vector<std::string> command_lines;
+  std::string file;             ///< where it was read, as seen from inside the root
+  std::size_t line = 0;         ///< of the `linux` command, counted from 1
+  bool generated = false;       ///< written by the boot loader's own generator from its settings
+  bool kernel_present = false;  ///< the image is in this root: the entry boots this system
+};
+
+/// An entry with the mode that its kernel will boot in.
+struct JudgedEntry {
+  Entry entry;
+  std::optional<cmdline::Mode> mode;  ///< nothing where the possible command lines differ
+  cmdline::Judgement judgement;       ///< of the first of them
+
+  [[nodiscard]] bool untranslated() const { return mode && cmdline::is_untranslated(*mode); }
+};
+
+/// What a boot loader's final files hold.
+struct Inspection {
+  std::vector<Entry> entries;
+  std::vector<std::string> notes;      ///< entries left out and why: other systems, memory tests
+  std::optional<std::string> missing;  ///< the artefact that isn't there (yet)
+};
+
+/// A word of the administrator's that contradicts passthrough.
+struct Conflict {
+  std::string word;
+  std::string file;      ///< empty where the word comes out of a computation
+  std::size_t line = 0;  ///< 0 where unknown
+};
+
+// What a plan is made of. Paths are as seen from inside the root.
+struct WriteFile {
+  std::string path;
+  std::string content;
+};
+struct RemoveFile {
+  std::string path;
+};
+/// Runs the boot loader's generator into a new file beside the old one. The new one is audited,
+/// and only then renamed over the old one.
+struct Regenerate {
+  std::string path;                  ///< the artefact, symbolic links resolved
+  std::vector<std::string> command;  ///< the new file's path is appended
+};
+using Step = std::variant<WriteFile, RemoveFile, Regenerate>;
+
+struct Plan {
+  std::vector<Step> steps;
+  std::optional<Conflict> conflict;     ///< then there are no steps
+  std::optional<std::string> deferred;  ///< why the artefact can't be made now
+};
+
+/// What `ensure` was asked for.
+struct Request {
+  cmdline::Arch arch = cmdline::Arch::x86_64;
+  bool force = false;
+};
+
+/// One kind of boot loader, with the way to add our word to the command line of every installed
+/// and every future kernel.
+class BootLoader {
+ public:
+  BootLoader() = default;
+  virtual ~BootLoader() = default;
+  BootLoader(const BootLoader&) = delete;
+  BootLoader& operator=(const BootLoader&) = delete;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Whether this boot loader boots the system in the root, from files under the root alone.
+  [[nodiscard]] virtual bool detect(const System& system) const = 0;
+
+  /// Reads the entries of the final files. Errors: those of reading, malformed with the line.
+  [[nodiscard]] virtual Result<Inspection> inspect(const System& system) const = 0;
+
+  /// The same of one newly generated file, before it replaces the old one.
+  [[nodiscard]] virtual Result<Inspection> inspect_artefact(const System& system,
+                                                            const std::string& path) const = 0;
+
+  /// What makes every entry boot in passthrough. Nothing is changed by asking; after the plan was
+  /// carried out, the next one is empty. Errors: malformed settings, unsupported with the reason.
+  [[nodiscard]] virtual Result<Plan> plan(const System& system, const Request& request) const = 0;
+
+  /// What takes away exactly what `plan` added. Works without a ledger, by the marks in our files.
+  [[nodiscard]] virtual Result<Plan> plan_revert(const System& system) const = 0;
+};
+
+}  // namespace peerpath::boot

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "sys/system.hpp"
+
+#include <string>
+#include <vector>
+
+namespace peerpath::cli {
+
+/// /etc/peerpath/peerpath.conf and /etc/peerpath/peerpath.conf.d/*.conf; see peerpath.conf(5).
+struct Settings {
+  /// Which PCI functions are checked. The default: NVIDIA's display and 3D controllers.
+  std::vector<std::string> match = {"10de:*:0300", "10de:*:0302"};
+  bool arm64_passthrough = false;
+};
+
+/// Reads the files in order; a later value of a setting replaces an earlier file's. No file is
+/// needed. Errors: malformed, with file and line; those of reading.
+[[nodiscard]] Result<Settings> load_settings(const System& system);
+
+}  // namespace peerpath::cli
