@@ -15,6 +15,7 @@ struct KernelConfig {
   enum class Default { lazy, strict, passthrough };
   Default default_domain = Default::lazy;
   bool intel_default_on = false;  ///< CONFIG_INTEL_IOMMU_DEFAULT_ON
+  std::string source = {};        ///< the file that says so; empty from parse_kernel_config
 };
 
 /// The running kernel; in a recorded tree what was recorded of it.
@@ -22,13 +23,13 @@ struct Kernel {
   Result<std::string> release;     ///< uname -r, or /proc/sys/kernel/osrelease in a recorded tree
   Result<std::string> machine;     ///< uname -m, or /proc/sys/kernel/arch
   Result<std::string> boot_id;     ///< /proc/sys/kernel/random/boot_id
-  Result<KernelConfig> config;     ///< /boot/config-RELEASE
+  Result<KernelConfig> config;     ///< /boot/config-RELEASE, or config beside the modules
   Result<std::string> bootconfig;  ///< /proc/bootconfig; empty where the kernel has none
 };
 
 [[nodiscard]] Kernel read_kernel(const System& system);
 
-/// Errors: malformed where the file sets none of the options.
+/// Errors: malformed where the text mentions none of the options, set or not.
 [[nodiscard]] Result<KernelConfig> parse_kernel_config(const std::string& text);
 
 }  // namespace peerpath::probe

@@ -22,7 +22,8 @@ struct PciMatch {
 /// Errors: malformed, naming the text.
 [[nodiscard]] Result<PciMatch> parse_pci_match(std::string_view text);
 
-/// One PCI function and what the kernel says of its IOMMU group.
+/// One PCI function and what the kernel says of its IOMMU group. Look at `group_type` first:
+/// where it's an error, nothing is known, not even that there is no group.
 struct PciDevice {
   std::string bdf;  ///< 0000:3b:00.0
   std::uint16_t vendor = 0;
@@ -30,13 +31,16 @@ struct PciDevice {
   std::uint32_t class_code = 0;      ///< 24 bits
   std::string driver;                ///< bound driver's name; empty where none is bound
   std::optional<std::string> group;  ///< IOMMU group's number; nothing where it has no group
-  Result<std::string> group_type;    ///< `type` of the group; meaningless without a group
+  /// `type` of the group, as it's written there; empty without a group. An error where that, the
+  /// group or the function itself can't be told.
+  Result<std::string> group_type;
 };
 
 /// The functions under /sys/bus/pci/devices that one of the patterns matches, by address.
-/// A bridge or a function that can't be read is an error only where it would have to be judged.
-/// Errors: not_found where there's no /sys/bus/pci (not mounted), those of reading.
-/// Fact: /sys/kernel/iommu_groups/N/type is the default domain of the group
+/// A function is read as far as the patterns need, its class first. One that can't be read might
+/// be one of them: it's in the list, with the error in `group_type`. One that is unplugged
+/// meanwhile isn't. Errors: not_found where there's no /sys/bus/pci (not mounted), those of
+/// reading. Fact: /sys/kernel/iommu_groups/N/type is the default domain of the group
 /// (drivers/iommu/iommu.c iommu_group_show_type), world-readable since 4.19.
 [[nodiscard]] Result<std::vector<PciDevice>> find_pci_devices(const System& system,
                                                               const std::vector<PciMatch>& matches);
