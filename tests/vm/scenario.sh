@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Sourced by the scenario tests: what they share.
+#
+# scenario NAME PEERPATH_DEB PEERPATH_BIN comes first; both files may also come as environment.
+
+vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/lib/setup.sh
+. "$vm_dir/../lib/setup.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$vm_dir/../lib/tap.sh"
+
+stand_in=1234:11e8
+stand_in_count=2
+deb_in_image=/tmp/peerpath.deb
+bin_in_image=/opt/peerpath-test/peerpath
+
+# Sets: deb and bin (the files), logs (this scenario's directory), image, seen (what was collected).
+scenario() {
+  deb=${2:-${PEERPATH_DEB:-}}
+  bin=${3:-${PEERPATH_BIN:-}}
+  logs=${PEERPATH_VM_LOGS:-$vm_dir/../../build/vm}/$1
+  image=$logs/image.img
+  seen=$logs/collected
+  # Not passed: 77 is what test drivers report as skipped.
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "$1: skipped: needs root to mount an image" >&2
+    exit 77
+  fi
+  need_packages vm
+  rm -rf --one-file-system "$logs"
+  mkdir -p "$logs"
+  trap 'rm -f "$image"' EXIT
+  trap 'exit 1' HUP INT TERM
+}
+
+# need_file VARIABLE - the package or the binary that the scenario can't do without.
+need_file() {
+  if [ ! -f "${!1}" ]; then
+    echo "$0: no file '${!1}' for '$1'; usage: $0 PEERPATH_DEB PEERPATH_BIN" >&2
+    exit 2
+  fi
+}
+
+# Actions of image, to be put in its arguments with "${…[@]}". The stand-ins count as GPUs.
+# shellcheck disable=SC2034
+set_actions() {
+  install_package=(--copy "$deb=$deb_in_image" --run "apt-get install -q -y $deb_in_image
+    rm $deb_in_image
+    echo match=$stand_in >>/etc/peerpath/peerpath.conf")
+  copy_binary=(--copy "$bin=$bin_in_image")
+}
+
+# A failed build or boot leaves nothing to look at, so these end the test.
+make_image() {
+  if "$vm_dir/image" "$image" "$@" >"$logs/image.log" 2>&1; then
+    pass 'the image was made'
+  else
+    fail 'the image was made' "$(tail -n 40 "$logs/image.log")"
+    finish
+  fi
+}
+
+boot_image() {
+  local output
+  if output=$("$vm_dir/boot" "$image" "$logs" 2>&1); then
+    pass "the image booted through its own GRUB and powered off ($output)"
+  else
+    fail 'the image booted through its own GRUB and powered off' "$output"
+    finish
+  fi
+  rm -f "$image"
+  note "kernel $(cat "$seen/kernel.out"), command line: $(cat "$seen/cmdline.out")"
+}
+
+# Their addresses, from the list of all PCI devices: one that is in no group must not be missed.
+stand_ins() {
+  awk -v id="$stand_in" '$2 == id { print $1 }' "$seen/pci.out"
+}
+
+# stand_ins_are WHAT PATTERN - the group type of every stand-in, as the kernel tells it.
+stand_ins_are() {
+  local address type
+  is 'the stand-in devices are there' "$(stand_ins | wc -l)" "$stand_in_count"
+  for address in $(stand_ins); do
+    type=$(awk -v address="$address" '$3 == address { print $2 }' "$seen/groups.out")
+    if [[ $type =~ ^($2)$ ]]; then
+      pass "$address is $1 (group type $type)"
+    else
+      fail "$address is $1" "group type: ${type:-(in no group)}"$'\n'"$(cat "$seen/groups.out")"
+    fi
+  done
+}
+
+# command_line_has COUNT WORD - in the booted kernel's command line.
+command_line_has() {
+  local count
+  count=$(tr ' ' '\n' <"$seen/cmdline.out" | grep -cFx -e "$2" || true)
+  is "how often $2 is in /proc/cmdline" "$count" "$1"
+}
+
+# document_is FILE SCHEMA VERDICT - a JSON document of peerpath's.
+document_is() {
+  local name=${1##*/} got
+  got=$(jq -r '[.schema, .schema_version, .verdict] | map(tostring) | join(" ")' "$1" 2>&1) || true
+  is "$name: schema, version and verdict" "$got" "$2 1 $3"
+}
+
+# findings_are FILE ID STATUS - the finding of that id says so for each stand-in.
+findings_are() {
+  local address status
+  for address in $(stand_ins); do
+    status=$(jq -r --arg id "$2" --arg device "$address" \
+      '[.findings[] | select(.id == $id and .device == $device) | .status] | join(" ")' "$1" 2>&1) ||
+      true
+    is "${1##*/}: $2 of $address" "$status" "$3"
+  done
+}
+
+# journal_findings_are ID STATUS - the same, from the fields of the service's journal entries.
+journal_findings_are() {
+  local address status
+  for address in $(stand_ins); do
+    status=$(jq -rs --arg id "$1" --arg device "$address" \
+      '[.[] | select(.PEERPATH_CHECK == $id and .PEERPATH_DEVICE == $device) | .PEERPATH_STATUS]
+       | join(" ")' "$seen/journal-json.out" 2>&1) || true
+    is "journal: $1 of $address" "$status" "$2"
+  done
+}
+
+# unit_is PROPERTY VALUE - of peerpath.service after the boot.
+unit_is() {
+  is "peerpath.service: $1" "$(sed -n "s/^$1=//p" "$seen/unit-show.out")" "$2"
+}
+
+exited() {
+  is "exit status of $1" "$(cat "$seen/$1.exit" 2>&1)" "$2"
+}
+
+same_file() {
+  local difference
+  if difference=$(diff "$2" "$3" 2>&1); then
+    pass "$1"
+  else
+    fail "$1" "$difference"
+  fi
+}
