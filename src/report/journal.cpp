@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/journal.hpp"
+
+#include "base/text.hpp"
+#include "report/explain.hpp"
+#include "report/layout.hpp"
+
+#include <fmt/format.h>
+#include <systemd/sd-journal.h>
+
+#include <cerrno>
+#include <syslog.h>
+#include <unistd.h>
+
+namespace peerpath::report {
+namespace {
+
+using check::Finding;
+using check::Status;
+
+constexpr std::string_view summary_id = "peerpath.boot-check";
+
+int priority_of(Status status) {
+  switch (status) {
+    case Status::fail:
+      return LOG_ERR;
+    case Status::unknown:
+    case Status::warn:
+      return LOG_WARNING;
+    case Status::ok:
+    case Status::not_applicable:
+      break;
+  }
+  return LOG_INFO;
+}
+
+/// Leaves out what is empty: a field without a value only clutters.
+void add(JournalEntry& entry, std::string_view name, std::string_view value) {
+  if (!value.empty()) entry.push_back({std::string(name), printable(value)});
+}
+
+JournalEntry begin_entry(std::string_view id, Status status, const std::string& message) {
+  JournalEntry entry;
+  add(entry, "MESSAGE", message);
+  if (const auto* record = find_record(id)) add(entry, "MESSAGE_ID", record->message_id);
+  add(entry, "PRIORITY", std::to_string(priority_of(status)));
+  add(entry, "PEERPATH_CHECK", id);
+  add(entry, "PEERPATH_STATUS", name_of(status));
+  return entry;
+}
+
+/// One line that says it all to whoever reads the journal without its fields.
+std::string message_of(const Finding& finding) {
+  auto message = fmt::format("{}: {}", name_of(finding.status), finding.id);
+  if (finding.device) message += " " + *finding.device;
+  if (!finding.evidence.empty()) message += ": " + evidence_line(finding.evidence.front());
+  if (!finding.cause.empty()) message += ": " + finding.cause;
+  return message;
+}
+
+JournalEntry entry_of(const Finding& finding, const VerifyReport& report) {
+  auto entry = begin_entry(finding.id, finding.status, message_of(finding));
+  if (finding.device) add(entry, "PEERPATH_DEVICE", *finding.device);
+  for (const auto& evidence : finding.evidence) {
+    add(entry, "PEERPATH_SOURCE", evidence.source);
+    add(entry, "PEERPATH_OBSERVED", evidence.observed);
+    add(entry, "PEERPATH_EXPECTED", evidence.expected);
+  }
+  add(entry, "PEERPATH_CAUSE", finding.cause);
+  add(entry, "PEERPATH_REMEDY", finding.remedy);
+  add(entry, "PEERPATH_VERSION", report.version);
+  return entry;
+}
+
+JournalEntry summary_of(const VerifyReport& report) {
+  auto entry =
+      begin_entry(summary_id, report.verdict,
+                  fmt::format("verdict {}: {}", name_of(report.verdict), counts(report.findings)));
+  add(entry, "PEERPATH_VERDICT", name_of(report.verdict));
+  add(entry, "PEERPATH_VERSION", report.version);
+  return entry;
+}
+
+int send(const JournalEntry& entry) {
+  std::vector<std::string> fields;
+  for (const auto& field : entry)
+    fields.push_back(field.name + "=" + field.value);
+  std::vector<iovec> parts;
+  for (auto& field : fields)
+    parts.push_back({field.data(), field.size()});
+  return ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
+}
+
+}  // namespace
+
+std::vector<JournalEntry> journal_entries(const VerifyReport& report) {
+  std::vector<JournalEntry> entries;
+  for (const auto& finding : report.findings)
+    entries.push_back(entry_of(finding, report));
+  entries.push_back(summary_of(report));
+  return entries;
+}
+
+Result<> send_to_journal(const std::vector<JournalEntry>& entries,
+                         const std::string& journal_socket) {
+  if (::access(journal_socket.c_str(), F_OK) != 0) {
+    return fail(
+        system_error(errno, "'" + journal_socket + "'").while_doing("writing to the journal"));
+  }
+  for (const auto& entry : entries) {
+    if (const int error = send(entry); error < 0) {
+      return fail(
+          system_error(-error, "'" + journal_socket + "'").while_doing("writing to the journal"));
+    }
+  }
+  return {};
+}
+
+}  // namespace peerpath::report
