@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whether the next boot will be as this one, as far as the IOMMU goes.
+#include "check/checks.hpp"
+#include "check/devices.hpp"
+#include "check/running.hpp"
+
+#include <fmt/format.h>
+
+namespace peerpath::check {
+namespace {
+
+constexpr Record record{
+    .id = "boot.pending-reboot",
+    .title = "Boot configuration and running kernel agree",
+    .message_id = "2a8c770ee0b54af2a2cc0a65d34c9cab",
+    .meaning =
+        "Compares what the boot loader's configuration gives the running kernel's version at its "
+        "next boot with what this boot was given. It warns when they differ in whether devices are "
+        "translated: either a reboot is still to come, or the next one will lose what is in force "
+        "now. It doesn't apply where there is no boot configuration, as in a container, where the "
+        "boot loader isn't supported, or without a device to be checked.",
+    .causes =
+        "'peerpath ensure' has run since the last boot; or the running kernel was booted "
+        "with words that were typed at the boot menu or have been taken out of the boot "
+        "configuration since.",
+    .remedy =
+        "Reboot where passthrough is configured but not in force. Run 'peerpath ensure' "
+        "where it's in force but not configured.",
+    .since = "0.1.0",
+};
+
+bool is_untranslated(const Facts& facts, cmdline::Mode mode) {
+  const bool by_default = mode == cmdline::Mode::kernel_default && default_is_passthrough(facts);
+  return cmdline::is_untranslated(mode) || by_default;
+}
+
+/// No boot configuration to compare with.
+Finding without_configuration(const Error& error) {
+  const bool expected = error.code == Errc::not_found || error.code == Errc::unsupported;
+  Finding finding{.id = std::string(record.id),
+                  .status = expected ? Status::not_applicable : Status::unknown,
+                  .evidence = {{"boot configuration", error.text(), "an entry of this kernel"}},
+                  .cause = "the boot configuration can't be told: " + error.text()};
+  if (!expected) finding.remedy = "run 'peerpath audit' and mend what it names";
+  return finding;
+}
+
+std::vector<Finding> run(const Facts& facts) {
+  if (overall(facts) == Overall::none) return {no_devices(std::string(record.id), facts)};
+  const auto running = judge_running(facts);
+  if (!running) return {unjudged(std::string(record.id), running.error())};
+  if (!facts.configured) return {without_configuration(facts.configured.error())};
+
+  const auto& configured = *facts.configured;
+  const bool now = is_untranslated(facts, running->judgement.mode);
+  const bool next = is_untranslated(facts, configured.mode);
+  Finding finding{.id = std::string(record.id), .status = Status::ok};
+  finding.evidence = {
+      {"/proc/cmdline", describe(running->judgement), ""},
+      {configured.source, std::string(cmdline::name_of(configured.mode)), "passthrough or off"}};
+  if (next && !now) {
+    finding.status = Status::warn;
+    finding.cause = "passthrough is configured, but this boot was without it";
+    finding.remedy = "reboot";
+  } else if (now && !next) {
+    finding.status = Status::warn;
+    finding.cause = "passthrough is in force, but the next boot loses it";
+    finding.remedy = running->arch == cmdline::Arch::x86_64
+                         ? "run 'peerpath ensure'"
+                         : "put 'iommu.passthrough=1' into the boot configuration";
+  }
+  return {finding};
+}
+
+}  // namespace
+
+const Check boot_pending_reboot{record, run};
+
+}  // namespace peerpath::check

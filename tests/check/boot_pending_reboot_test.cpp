@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check/sample.hpp"
+
+namespace peerpath::check {
+
+using namespace test;
+using cmdline::Mode;
+
+namespace {
+
+Finding with(const std::string& words, Mode configured) {
+  auto facts = host(words, {gpu("identity")});
+  facts.configured->mode = configured;
+  return run_one(boot_pending_reboot, facts);
+}
+
+Facts unconfigured(Errc code) {
+  auto facts = host("iommu=pt", {gpu("identity")});
+  facts.configured = fail(code, "'/boot/grub/grub.cfg': said so");
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("boot.pending-reboot: both untranslated → ok, with both sources") {
+  const auto finding = with("iommu=pt", Mode::passthrough);
+  CHECK(finding.status == Status::ok);
+  REQUIRE(finding.evidence.size() == 2);
+  CHECK(finding.evidence[0].observed == "'iommu=pt': passthrough");
+  CHECK(finding.evidence[1].source == "/boot/grub/grub.cfg:120");
+  CHECK(with("iommu=pt", Mode::off).status == Status::ok);
+}
+
+TEST_CASE("boot.pending-reboot: both translated → ok: a reboot changes nothing") {
+  CHECK(with("iommu=nopt", Mode::kernel_default).status == Status::ok);
+  CHECK(with("quiet", Mode::translated).status == Status::ok);
+}
+
+TEST_CASE("boot.pending-reboot: configured but not booted → warn to reboot") {
+  const auto finding = with("quiet", Mode::passthrough);
+  CHECK(finding.status == Status::warn);
+  CHECK(finding.remedy == "reboot");
+}
+
+TEST_CASE("boot.pending-reboot: booted but not configured → warn that the next boot loses it") {
+  const auto finding = with("iommu=pt", Mode::kernel_default);
+  CHECK(finding.status == Status::warn);
+  CHECK(contains(finding.cause, "the next boot loses it"));
+  CHECK(finding.remedy == "run 'peerpath ensure'");
+  CHECK(with("iommu=pt", Mode::translated).status == Status::warn);
+}
+
+TEST_CASE("boot.pending-reboot: the kernel's default is passthrough → it counts on both sides") {
+  auto facts = host("iommu=pt", {gpu("identity")});
+  facts.kernel.config->default_domain = probe::KernelConfig::Default::passthrough;
+  facts.configured->mode = Mode::kernel_default;
+  CHECK(run_one(boot_pending_reboot, facts).status == Status::ok);
+  facts.configured->mode = Mode::translated;
+  CHECK(run_one(boot_pending_reboot, facts).status == Status::warn);
+  facts.command_line = "quiet";
+  CHECK(run_one(boot_pending_reboot, facts).status == Status::warn);
+}
+
+TEST_CASE("boot.pending-reboot: no boot configuration, or an unsupported one → not applicable") {
+  const auto code = GENERATE(Errc::not_found, Errc::unsupported);
+  const auto finding = run_one(boot_pending_reboot, unconfigured(code));
+  CHECK(finding.status == Status::not_applicable);
+  CHECK(has_evidence(finding, "'/boot/grub/grub.cfg': said so"));
+}
+
+TEST_CASE("boot.pending-reboot: a boot configuration that can't be read → unknown") {
+  const auto code = GENERATE(Errc::denied, Errc::malformed, Errc::too_large, Errc::internal);
+  CHECK(run_one(boot_pending_reboot, unconfigured(code)).status == Status::unknown);
+}
+
+TEST_CASE("boot.pending-reboot: command line unread → unknown") {
+  auto facts = host("", {gpu("identity")});
+  facts.command_line = fail(Errc::denied, "'/proc/cmdline': permission denied");
+  CHECK(run_one(boot_pending_reboot, facts).status == Status::unknown);
+}
+
+TEST_CASE("boot.pending-reboot: no device matches → not applicable") {
+  CHECK(run_one(boot_pending_reboot, host("quiet", {})).status == Status::not_applicable);
+}
+
+}  // namespace peerpath::check
