@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The place in our source is no use in an entry, and the build's path isn't the same everywhere.
+#define SD_JOURNAL_SUPPRESS_LOCATION
+
 #include "report/journal.hpp"
 
 #include "base/text.hpp"
