@@ -15,7 +15,8 @@ struct KernelVersion {
   auto operator<=>(const KernelVersion&) const = default;
 };
 
-/// From the start of `uname -r` or of a `vmlinuz-` suffix; nothing where there's no number.
+/// From the start of `uname -r` or of what follows `vmlinuz-` in a file name; nothing where it
+/// doesn't start with MAJOR.MINOR.
 [[nodiscard]] std::optional<KernelVersion> kernel_version(std::string_view release);
 
 }  // namespace peerpath::cmdline
