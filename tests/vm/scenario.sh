@@ -42,11 +42,13 @@ need_file() {
   fi
 }
 
-# Actions of image, to be put in its arguments with "${…[@]}". The stand-ins count as GPUs.
+# Actions of image, to be put in its arguments with "${…[@]}".
 # shellcheck disable=SC2034
 set_actions() {
-  install_package=(--copy "$deb=$deb_in_image" --run "apt-get install -q -y $deb_in_image
-    rm $deb_in_image
+  install_package=(--copy "$deb=$deb_in_image"
+    --run "apt-get install -q -y $deb_in_image && rm $deb_in_image")
+  # The administrator's setting that has the stand-ins count as GPUs.
+  match_stand_ins=(--run "mkdir -p /etc/peerpath
     echo match=$stand_in >>/etc/peerpath/peerpath.conf")
   copy_binary=(--copy "$bin=$bin_in_image")
 }
@@ -128,9 +130,9 @@ journal_findings_are() {
   done
 }
 
-# unit_is PROPERTY VALUE - of peerpath.service after the boot.
+# unit_is PROPERTY VALUE - of the boot check's unit after the boot.
 unit_is() {
-  is "peerpath.service: $1" "$(sed -n "s/^$1=//p" "$seen/unit-show.out")" "$2"
+  is "the service: $1" "$(sed -n "s/^$1=//p" "$seen/unit-show.out")" "$2"
 }
 
 exited() {
