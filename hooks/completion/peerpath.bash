@@ -41,7 +41,7 @@ _peerpath() {
       words+=" iommu.group-type cmdline.effective cmdline.conflict boot.pending-reboot"
       words+=" p2p.selftest peerpath.boot-check"
       ;;
-    *) words="$commands --root --json --help --version" ;;
+    *) words="$commands --help --version" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
