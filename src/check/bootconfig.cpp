@@ -82,7 +82,7 @@ bool is_early(std::string_view key) {
 Result<EarlyCommandLine> without_late_words(std::string_view command_line,
                                             std::string_view bootconfig) {
   const auto settings = parse(bootconfig);
-  if (!settings) return fail(Errc::malformed, "'/proc/bootconfig': not a boot configuration");
+  if (!settings) return fail(Errc::malformed, "'/proc/bootconfig': not a bootconfig");
   EarlyCommandLine result;
   for (const auto& setting : *settings) {
     const auto written = take_setting(command_line, setting);

@@ -15,7 +15,7 @@ struct EarlyCommandLine {
   std::vector<std::string> ineffective;  ///< those words: `iommu="pt"`
 };
 
-/// Takes out of /proc/cmdline what a boot configuration put there in vain: the kernel puts the
+/// Takes out of /proc/cmdline what a bootconfig put there in vain: the kernel puts the
 /// keys under `kernel.` in front of the boot loader's words, but `iommu=` and `iommu.*` are parsed
 /// before that. Options parsed later, such as `intel_iommu=`, stay.
 /// `bootconfig` is the text of /proc/bootconfig, empty where there is none.

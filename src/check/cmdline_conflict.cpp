@@ -24,7 +24,8 @@ constexpr Record record{
     .causes =
         "A later word contradicts it; the word isn't one that this kernel knows (intel_iommu=pt, "
         "iommu=PT, iommu=pt on arm64); it stands after '--', inside quotes or past the longest "
-        "command line; it comes from a boot configuration, which is read too late. Or the kernel "
+        "command line; it comes from the kernel's bootconfig, which is read too late. Or the "
+        "kernel "
         "decides otherwise for a device: a port for external devices, an Intel IOMMU that can't "
         "pass through (Linux 6.12 and later), memory encryption, a type written through sysfs.",
     .remedy =

@@ -18,7 +18,7 @@ constexpr Record record{
     .meaning =
         "Reads /proc/cmdline as the kernel does: the last of the 'iommu=' and 'iommu.passthrough=' "
         "words decides, on x86 the vendors' 'off' words turn the IOMMU off, and words after '--' "
-        "or in a boot configuration don't count. Where no word decides, the kernel's build "
+        "or in the kernel's bootconfig don't count. Where no word decides, the kernel's build "
         "configuration does. It's good when passthrough is asked for, when translation is off, and "
         "when the default already is one of these. It warns when every device reaches the bus "
         "untranslated, but only by chance: the platform or the device is the reason, not the "
@@ -50,6 +50,10 @@ bool is_intel_off_by_default(const Facts& facts) {
          !facts.kernel.config->intel_default_on;
 }
 
+Evidence intel_default_evidence(const Facts& facts) {
+  return {facts.kernel.config->source, "CONFIG_INTEL_IOMMU_DEFAULT_ON isn't set", ""};
+}
+
 /// No word decides, and no device is translated.
 Outcome untranslated_by_default(const Facts& facts) {
   if (!has_units(facts) && facts.iommu.firmware_tables.empty()) {
@@ -64,18 +68,18 @@ Outcome untranslated_by_default(const Facts& facts) {
 Outcome translated_by_default(const Facts& facts) {
   if (overall(facts) == Overall::translated) {
     return {Status::fail,
-            "nothing on the command line asks for passthrough, and a device is "
+            "no word in force on the command line asks for passthrough, and a device is "
             "translated"};
   }
   if (!facts.kernel.config) {
     return {Status::unknown,
             "no word on the command line decides, and the kernel's default can't "
             "be told: " +
-                describe_default(facts)};
+                facts.kernel.config.error().text()};
   }
   if (default_is_passthrough(facts)) return {Status::ok};
   return {Status::fail,
-          "nothing on the command line asks for passthrough, and the kernel's default is "
+          "no word in force on the command line asks for passthrough, and the kernel's default is "
           "translation"};
 }
 
@@ -110,7 +114,8 @@ std::vector<Finding> run(const Facts& facts) {
   finding.cause = std::move(outcome.cause);
   finding.evidence = {{"/proc/cmdline", describe(running->judgement), "passthrough or off"}};
   if (!running->judgement.decided_by) {
-    finding.evidence.push_back({"build configuration", describe_default(facts), ""});
+    finding.evidence.push_back(default_evidence(facts));
+    if (is_intel_off_by_default(facts)) finding.evidence.push_back(intel_default_evidence(facts));
     finding.evidence.push_back(unit_evidence(facts));
     finding.evidence.push_back(table_evidence(facts));
   }

@@ -70,7 +70,7 @@ Finding no_devices(std::string id, const Facts& facts) {
 
 Evidence unit_evidence(const Facts& facts) {
   const auto& units = facts.iommu.units;
-  return {"/sys/class/iommu", units ? join_or_none(*units) : units.error().text(), ""};
+  return {"/sys/class/iommu", units ? printable(join_or_none(*units)) : units.error().text(), ""};
 }
 
 Evidence table_evidence(const Facts& facts) {

@@ -40,11 +40,10 @@ Finding start(const probe::PciDevice& device, Status status) {
   Finding finding{.id = std::string(record.id), .status = status, .device = device.bdf};
   finding.evidence.push_back(group_evidence(device));
   if (is_with_vfio(device)) {
-    finding.evidence.push_back(
-        {fmt::format("/sys/bus/pci/devices/{}/driver", device.bdf),
-         "vfio-pci: the device is a virtual machine's, and the type isn't that of the domain in "
-         "use",
-         ""});
+    finding.evidence.push_back({fmt::format("/sys/bus/pci/devices/{}/driver", device.bdf),
+                                "vfio-pci: given to a virtual machine, so this host's CUDA doesn't "
+                                "use it; the type isn't that of the domain in use",
+                                ""});
   }
   return finding;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "check/running.hpp"
 
+#include "base/text.hpp"
 #include "check/bootconfig.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,15 @@ namespace {
 bool any_starts_with(const std::vector<std::string>& names, std::string_view prefix) {
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return name.starts_with(prefix); });
+}
+
+/// Whoever writes the command line may put any bytes there, and the words go into reports.
+void make_printable(cmdline::Judgement& judgement) {
+  if (judgement.decided_by) judgement.decided_by->text = printable(judgement.decided_by->text);
+  for (auto& ignored : judgement.ignored) {
+    ignored.word.text = printable(ignored.word.text);
+    ignored.reason = printable(ignored.reason);
+  }
 }
 
 }  // namespace
@@ -44,8 +54,9 @@ Result<Running> judge_running(const Facts& facts) {
     const auto alone = cmdline::judge(text, arch, version, vendor);
     if (!alone.decided_by) continue;
     running.judgement.ignored.push_back(
-        {{text, 0, alone.mode}, "it comes from the boot configuration, which is read too late"});
+        {{text, 0, alone.mode}, "it comes from the kernel's bootconfig, which is read too late"});
   }
+  make_printable(running.judgement);
   return running;
 }
 
@@ -87,11 +98,18 @@ bool default_is_passthrough(const Facts& facts) {
   return config && config->default_domain == probe::KernelConfig::Default::passthrough;
 }
 
-std::string describe_default(const Facts& facts) {
+Evidence default_evidence(const Facts& facts) {
   const auto& config = facts.kernel.config;
-  if (!config) return config.error().text();
-  return fmt::format("CONFIG_IOMMU_DEFAULT_PASSTHROUGH {} in '{}'",
-                     default_is_passthrough(facts) ? "is set" : "isn't set", config->source);
+  if (!config) return {"build configuration of the kernel", config.error().text(), ""};
+  return {config->source,
+          fmt::format("CONFIG_IOMMU_DEFAULT_PASSTHROUGH {}",
+                      default_is_passthrough(facts) ? "is set" : "isn't set"),
+          ""};
+}
+
+std::string describe_default(const Facts& facts) {
+  const auto evidence = default_evidence(facts);
+  return fmt::format("{} in '{}'", evidence.observed, evidence.source);
 }
 
 }  // namespace peerpath::check

@@ -11,7 +11,7 @@ namespace peerpath::check {
 
 /// The running kernel's command line, judged.
 struct Running {
-  cmdline::Judgement judgement;  ///< `ignored` also holds what a boot configuration asked in vain
+  cmdline::Judgement judgement;  ///< `ignored` also holds what a bootconfig asked in vain
   cmdline::Arch arch = cmdline::Arch::other;
 };
 
@@ -39,7 +39,9 @@ struct Running {
 /// Whether the kernel's default is known to be passthrough.
 [[nodiscard]] bool default_is_passthrough(const Facts& facts);
 
-/// What the build configuration says of the default domain, and where.
+/// What the build configuration says of the default domain.
+[[nodiscard]] Evidence default_evidence(const Facts& facts);
+/// The same in one phrase; only where there is a build configuration.
 [[nodiscard]] std::string describe_default(const Facts& facts);
 
 }  // namespace peerpath::check

@@ -10,7 +10,7 @@ namespace peerpath::check {
 
 using Words = std::vector<std::string>;
 
-TEST_CASE("without_late_words: no boot configuration → the command line as it is") {
+TEST_CASE("without_late_words: no bootconfig → the command line as it is") {
   const auto early = without_late_words("iommu=pt quiet\n", "");
   REQUIRE(early.has_value());
   CHECK(early->text == "iommu=pt quiet\n");

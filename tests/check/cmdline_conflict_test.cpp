@@ -69,15 +69,14 @@ TEST_CASE("cmdline.conflict: word past the longest command line → fail naming 
   CHECK(contains(finding.cause, "'iommu=pt' isn't in force: beyond"));
 }
 
-TEST_CASE("cmdline.conflict: asked for in a boot configuration and translated → fail naming it") {
+TEST_CASE("cmdline.conflict: asked for in a bootconfig and translated → fail naming it") {
   auto facts = host("quiet", {gpu("DMA-FQ")});
   facts.kernel.bootconfig = "kernel.iommu = \"pt\"\n";
   facts.command_line = "iommu=\"pt\" " + *facts.command_line;
   const auto finding = run_one(cmdline_conflict, facts);
   CHECK(finding.status == Status::fail);
   CHECK(contains(finding.cause,
-                 "'iommu=\"pt\"' isn't in force: it comes from the boot "
-                 "configuration"));
+                 "'iommu=\"pt\"' isn't in force: it comes from the kernel's bootconfig"));
 }
 
 TEST_CASE("cmdline.conflict: asked for in vain, yet nothing is translated → warn") {

@@ -83,7 +83,9 @@ TEST_CASE("cmdline.effective: Intel's IOMMU isn't used by default → ok") {
   auto facts = host("quiet", {gpu(std::nullopt)});
   facts.iommu.units = std::vector<std::string>{};
   facts.kernel.config->intel_default_on = false;
-  CHECK(status_of(facts) == Status::ok);
+  const auto finding = run_one(cmdline_effective, facts);
+  CHECK(finding.status == Status::ok);
+  CHECK(has_evidence(finding, "CONFIG_INTEL_IOMMU_DEFAULT_ON isn't set"));
   // Where the kernel would use it, something else must be the reason.
   facts.kernel.config->intel_default_on = true;
   CHECK(status_of(facts) == Status::warn);
@@ -111,7 +113,7 @@ TEST_CASE("cmdline.effective: nothing asks and no build configuration → unknow
   CHECK(status_of(facts) == Status::unknown);
 }
 
-TEST_CASE("cmdline.effective: command line, architecture or boot configuration unread → unknown") {
+TEST_CASE("cmdline.effective: command line, architecture or bootconfig unread → unknown") {
   auto facts = host("iommu=pt", {gpu("identity")});
   SECTION("command line") {
     facts.command_line = fail(Errc::denied, "'/the/file': denied");
@@ -119,7 +121,7 @@ TEST_CASE("cmdline.effective: command line, architecture or boot configuration u
   SECTION("architecture") {
     facts.kernel.machine = fail(Errc::denied, "'/the/file': denied");
   }
-  SECTION("boot configuration") {
+  SECTION("bootconfig") {
     facts.kernel.bootconfig = fail(Errc::denied, "'/the/file': denied");
   }
   const auto finding = run_one(cmdline_effective, facts);
@@ -141,6 +143,11 @@ TEST_CASE("cmdline.effective: words in vain → told as evidence") {
   const auto finding = run_one(cmdline_effective, host("quiet -- iommu=pt", {gpu("DMA-FQ")}));
   CHECK(finding.status == Status::fail);
   CHECK(has_evidence(finding, "'iommu=pt' isn't in force: "));
+}
+
+TEST_CASE("cmdline.effective: bytes that aren't text in a word → printable in the finding") {
+  const auto finding = run_one(cmdline_effective, host("iommu=pt\x1b[2J\xff", {gpu("identity")}));
+  CHECK(finding.evidence[0].observed == "'iommu=pt\\x1b[2J\\xff': passthrough");
 }
 
 TEST_CASE("cmdline.effective: no device matches → not applicable") {

@@ -68,7 +68,7 @@ TEST_CASE("iommu.group-type: bound to vfio-pci → a note that the type isn't th
   device.driver = "vfio-pci";
   const auto finding = run_one(iommu_group_type, host("iommu=pt", {device}));
   CHECK(finding.status == (device.group_type == "identity" ? Status::ok : Status::fail));
-  CHECK(has_evidence(finding, "vfio-pci: the device is a virtual machine's"));
+  CHECK(has_evidence(finding, "vfio-pci: given to a virtual machine"));
 }
 
 TEST_CASE("iommu.group-type: translated, a word asks for it → fail naming the word") {
