@@ -37,7 +37,7 @@ TEST_CASE("JsonSchema: a keyword that it doesn't know → throws") {
 }
 
 TEST_CASE("JsonSchema: every schema that is shipped → has known keywords only") {
-  for (const char* name : {"verify", "report", "boot", "explain"}) {
+  for (const char* name : {"verify", "report", "boot", "explain", "error"}) {
     INFO(name);
     const auto schema = JsonSchema::shipped(name);
     CHECK(schema.json().at("$schema") == "https://json-schema.org/draft/2020-12/schema");
