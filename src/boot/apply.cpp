@@ -139,6 +139,7 @@ class Applier {
     if (!loaded) return fail(loaded.error());
     before_ = *loaded;
     ledger_ = loaded->value_or(Ledger{std::string(loader_.name())});
+    if (const auto ours = check_unedited(plan); !ours) return fail(ours.error());
     auto done = begin(plan);
     for (auto step = plan.steps.begin(); done && step != plan.steps.end(); ++step) {
       done = carry_out(*step);
@@ -149,6 +150,20 @@ class Applier {
   }
 
  private:
+  [[nodiscard]] Result<> check_unedited(const Plan& plan) const {
+    for (const auto& step : plan.steps) {
+      const auto* write = std::get_if<WriteFile>(&step);
+      if (write == nullptr || force_) continue;
+      const auto known = find_path(ledger_.files, write->path);
+      const auto now = system_.read(write->path);
+      if (known == ledger_.files.end() || !now || *now == known->content) continue;
+      return fail(Errc::conflict, fmt::format("'{}': changed by somebody else since peerpath "
+                                              "wrote it, left alone (--force writes it anew)",
+                                              system_.shown(write->path)));
+    }
+    return {};
+  }
+
   /// Writes down what will be done, before it's done.
   Result<> begin(const Plan& plan) {
     if (auto made = make_directories(system_, ledger_, std::string(state_directory)); !made) {
@@ -174,12 +189,6 @@ class Applier {
     if (known == ledger_.files.end()) {
       ledger_.files.push_back({write.path, write.content});
       return {};
-    }
-    const auto now = system_.read(write.path);
-    if (now && *now != known->content && *now != write.content && !force_) {
-      return fail(Errc::conflict, fmt::format("'{}': changed by somebody else since peerpath "
-                                              "wrote it, left alone (--force writes it anew)",
-                                              system_.shown(write.path)));
     }
     known->content = write.content;
     return {};

@@ -61,9 +61,9 @@ Result<std::optional<Conflict>> contradiction(const System& system, const std::s
     return fail(
         Error(line.error()).while_doing(fmt::format("'{}'", system.shown(grub_settings_path))));
   }
-  const auto judgement = cmdline::judge(*line, arch);
-  if (judgement.mode != cmdline::Mode::translated || !judgement.decided_by) return std::nullopt;
-  return locate_in_grub_settings(system, judgement.decided_by->text);
+  const auto word = cmdline::contradicts_passthrough(cmdline::judge(*line, arch));
+  if (!word) return std::nullopt;
+  return locate_in_grub_settings(system, word->text);
 }
 
 Result<bool> untranslated(const std::string& value, cmdline::Arch arch) {

@@ -12,12 +12,12 @@ namespace {
 
 /// Sources the files as grub-mkconfig does it (`set -e`, one shell, in order), then prints the
 /// two variables. `=` stands for the changed file, whose text comes in a variable since it isn't
-/// written yet. What the files themselves print must not get between. Each file's name goes out
-/// before it's read, so that the last one is known where the shell stops.
+/// written yet. What the files themselves print must not get between. A mark goes out before each
+/// file, so that the one at which the shell stops is known.
 constexpr std::string_view source_script = R"(set -e
 exec 3>&1 1>&2
 for peerpath_file; do
-  printf '%s\0' "$peerpath_file" >&3
+  printf '\0' >&3
   case $peerpath_file in
     =) eval "$PEERPATH_CHANGE" ;;
     *) . "$peerpath_file" ;;
@@ -79,6 +79,7 @@ Result<GrubSettings> evaluate_grub_settings(const System& system,
     if (!change->content) files->erase(place);
   }
 
+  if (files->empty()) return GrubSettings{};
   Command command;
   command.argv = {"/bin/sh", "-c", std::string(source_script), "sh"};
   command.limit = std::chrono::seconds(30);
@@ -99,9 +100,9 @@ Result<GrubSettings> evaluate_grub_settings(const System& system,
   const auto fields = split(result->out, '\0');
   const auto read = files->size();
   if (result->status != 0 || fields.size() != read + 3 || fields.back() != "done") {
-    // The fields end with an empty one after the last separator.
-    const auto at = fields.size() < 2 ? std::string_view{} : fields[fields.size() - 2];
-    const auto file = change && at == "=" ? std::string_view(change->path) : at;
+    // As many marks as files were begun; none where the shell itself failed.
+    const auto begun = std::min(fields.size() - 1, read);
+    const auto& file = files->at(begun == 0 ? 0 : begun - 1);
     return fail(Errc::malformed,
                 fmt::format("'{}' can't be sourced: {}", system.shown(file), complaint(*result)));
   }

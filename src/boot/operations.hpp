@@ -14,9 +14,9 @@ namespace peerpath::boot {
 
 struct Options {
   bool dry_run = false;
-  bool force = false;                 ///< against the administrator's contrary words
-  bool arm64_passthrough = false;     ///< arm64 is left alone unless asked for
-  std::optional<std::string> kernel;  ///< only this version counts for the outcome
+  bool force = false;                      ///< against the administrator's contrary words
+  bool arm64_passthrough = false;          ///< arm64 is left alone unless asked for
+  std::optional<std::string> kernel = {};  ///< only this version counts for the outcome
 };
 
 /// What a command found and did.

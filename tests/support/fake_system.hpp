@@ -32,6 +32,12 @@ class FakeSystem : public System {
     return on(program, [result](const Command&) { return result; });
   }
 
+  /// Changes what the shell gets.
+  FakeSystem& on_shell(std::function<Command(Command)> change) {
+    change_shell_ = std::move(change);
+    return *this;
+  }
+
   [[nodiscard]] Result<CommandResult> run(const Command& command) const override {
     ran_.push_back(command.argv);
     const auto& program = command.argv.at(0);
@@ -54,9 +60,10 @@ class FakeSystem : public System {
     for (std::size_t i = 3; i < command.argv.size(); ++i) {
       if (command.argv[i].starts_with('/')) command.argv[i] = root() + command.argv[i];
     }
-    return run_process(command, -1);
+    return run_process(change_shell_ ? change_shell_(std::move(command)) : command, -1);
   }
 
+  std::function<Command(Command)> change_shell_;
   std::map<std::string, Handler> handlers_;
   mutable std::vector<std::vector<std::string>> ran_;
 };

@@ -35,4 +35,21 @@ inline std::map<std::string, std::string> snapshot(const std::string& root) {
   return all;
 }
 
+/// The paths in which two snapshots differ, with both descriptions; empty where they're equal.
+inline std::string differences(const std::map<std::string, std::string>& before,
+                               const std::map<std::string, std::string>& after) {
+  std::string text;
+  const auto in = [](const auto& all, const std::string& path) {
+    const auto found = all.find(path);
+    return found == all.end() ? std::string("(not there)") : found->second;
+  };
+  for (const auto* all : {&before, &after}) {
+    for (const auto& [path, description] : *all) {
+      if (in(before, path) == in(after, path) || text.find(path + ":\n") == 0) continue;
+      text += path + ":\n- " + in(before, path) + "\n+ " + in(after, path) + "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace peerpath::test

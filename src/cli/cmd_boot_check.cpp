@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/boot_report_file.hpp"
+#include "cli/commands.hpp"
+#include "cli/gather.hpp"
+#include "cli/selftest_finding.hpp"
+#include "cli/settings.hpp"
+#include "cmdline/tokenise.hpp"
+#include "gpu/cuda_driver.hpp"
+#include "report/journal.hpp"
+
+#include <algorithm>
+
+namespace peerpath::cli {
+namespace {
+
+void add_options(po::options_description& options) {
+  options.add_options()(
+      "match", po::value<std::vector<std::string>>()->value_name("VENDOR:DEVICE[:CLASS]"),
+      "check the PCI functions that match, instead of the settings' (repeatable)")(
+      "no-journal", "don't write to the journal");
+  add_json_option(options);
+}
+
+/// `peerpath=off` on the kernel's command line: an administrator's way past the check at boot.
+bool is_switched_off(const check::Facts& facts) {
+  if (!facts.command_line) return false;
+  const auto tokens = cmdline::tokenise(*facts.command_line);
+  return std::any_of(tokens.begin(), tokens.end(), [](const cmdline::Token& token) {
+    return token.name == "peerpath" && token.value == "off";
+  });
+}
+
+Result<> write_report(const System& system, const report::VerifyReport& report) {
+  if (!system.exists(report_directory)) {
+    if (auto made = system.make_directory(report_directory); !made) return made;
+  }
+  return system.write(report_path, report::to_json(report));
+}
+
+Result<Answer> run(const Invocation& invocation) {
+  const auto system = System::open("/");
+  if (!system) return fail(system.error());
+  const auto settings = load_settings(**system);
+  if (!settings) return fail(settings.error());
+  const auto patterns = invocation.flag("match") ? invocation.list("match") : settings->match;
+  const auto facts = gather_facts(**system, {{}, patterns});
+  if (!facts) return fail(facts.error());
+  if (is_switched_off(*facts)) {
+    return Answer{"peerpath=off on the kernel's command line: not checked\n",
+                  ExitStatus::not_applicable};
+  }
+
+  auto findings = run_checks(*facts);
+  findings.push_back(selftest_finding(gpu::count_gpus()));
+  const auto report =
+      make_report(report::VerifyReport::Kind::boot_check, **system, *facts, std::move(findings));
+  // The journal first: it's what's left when the report can't be written.
+  if (!invocation.flag("no-journal")) {
+    auto sent = report::send_to_journal(report::journal_entries(report));
+    if (!sent) return fail(std::move(sent.error()).while_doing("writing to the journal"));
+  }
+  if (const auto written = write_report(**system, report); !written) return fail(written.error());
+  return Answer{invocation.flag("json") ? report::to_json(report)
+                                        : report::to_text(report, {.colour = invocation.colour}),
+                static_cast<ExitStatus>(report.exit_status)};
+}
+
+}  // namespace
+
+const Command cmd_boot_check{
+    .name = "boot-check",
+    .arguments = "",
+    .summary = "what the service runs after boot: verify, journal, report",
+    .details =
+        "Runs the checks of 'verify', asks the CUDA driver for its GPUs, writes each "
+        "finding to the journal and the whole to /run/peerpath/report.json. The word "
+        "'peerpath=off' on the kernel's command line skips it.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace peerpath::cli
