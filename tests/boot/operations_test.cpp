@@ -88,6 +88,7 @@ TEST_CASE("ensure, revert: every byte, mode, owner and time is as before") {
     machine.root.remove("/etc/default/grub.d").remove("/var/lib");
   }
   SECTION("no settings file at all") {
+    machine.settings("", "");
     machine.root.remove("/etc/default/grub");
   }
   SECTION("no grub.cfg yet") {

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/application.hpp"
+
+#include "cli/command.hpp"
+#include "support/catch.hpp"
+#include "support/snapshot.hpp"
+#include "support/temp_root.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <ostream>
+#include <sstream>
+
+using namespace peerpath;
+using peerpath::test::snapshot;
+using peerpath::test::TempRoot;
+
+namespace {
+
+struct Ran {
+  int status;
+  std::string out;
+  std::string err;
+
+  [[nodiscard]] bool says(std::string_view text) const {
+    return (out + err).find(text) != std::string::npos;
+  }
+};
+
+Ran run(const std::vector<std::string>& arguments, bool terminal = false) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int status = cli::run_application(arguments, out, err, terminal);
+  return {status, out.str(), err.str()};
+}
+
+/// A machine whose GPU is translated, as a recorded tree has it.
+void add_translated_gpu(TempRoot& root) {
+  root.file("/sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n")
+      .file("/sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n")
+      .file("/sys/bus/pci/devices/0000:3b:00.0/device", "0x2330\n")
+      .file("/sys/kernel/iommu_groups/7/type", "DMA-FQ\n")
+      .link("/sys/bus/pci/devices/0000:3b:00.0/iommu_group", "/sys/kernel/iommu_groups/7")
+      .directory("/sys/class/iommu/dmar0")
+      .file("/proc/cmdline", "root=/dev/sda1 iommu=nopt\n")
+      .file("/proc/sys/kernel/osrelease", "6.1.0-35-amd64\n")
+      .file("/proc/sys/kernel/arch", "x86_64\n");
+}
+
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Environment() { ::unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("help and version: on standard output, status 0") {
+  CHECK(run({"--version"}).out.starts_with("peerpath "));
+  const auto help = run({"--help"});
+  CHECK(help.status == 0);
+  for (const auto* command : cli::all_commands()) {
+    INFO(command->name);
+    CHECK(help.out.find(command->name) != std::string::npos);
+    const auto own = run({std::string(command->name), "--help"});
+    CHECK(own.status == 0);
+    CHECK(own.out.starts_with("Usage: peerpath " + std::string(command->name)));
+    CHECK(own.err.empty());
+    // Every command has a document for programs.
+    CHECK(own.out.find("--json") != std::string::npos);
+  }
+}
+
+TEST_CASE("usage: what isn't understood is said on standard error, status 2") {
+  const std::vector<std::vector<std::string>> wrong{
+      {},
+      {"nonsense"},
+      {"--nonsense"},
+      {"audit", "--nonsense"},
+      {"audit", "argument"},
+      {"audit", "--root"},
+      {"ensure", "--forc"},
+      {"explain", "a", "b"},
+      {"explain", "no.such-id"},
+      {"verify", "--match", "zzzz:1"},
+      {"verify", "--match", "10de"},
+  };
+  for (const auto& arguments : wrong) {
+    INFO((arguments.empty() ? "" : arguments.back()));
+    const auto ran = run(arguments);
+    CHECK(ran.status == 2);
+    CHECK(ran.out.empty());
+    CHECK_FALSE(ran.err.empty());
+  }
+}
+
+TEST_CASE("errors: one line, outermost first; with --json a document, too") {
+  const auto plain = run({"audit", "--root", "/nowhere/at/all"});
+  CHECK(plain.status == 1);
+  CHECK(plain.err == "peerpath: '/nowhere/at/all': no such file or directory\n");
+  const auto json = run({"audit", "--json", "--root", "/nowhere/at/all"});
+  CHECK(json.status == 1);
+  const auto document = nlohmann::json::parse(json.out);
+  CHECK(document.at("schema") == "peerpath.error");
+  CHECK(document.at("exit_status") == 1);
+}
+
+TEST_CASE("a root that holds no Linux: status 1, for each command that changes or audits") {
+  TempRoot root;
+  root.directory("/somewhere");
+  const auto before = snapshot(root.path());
+  for (const auto* command : {"ensure", "revert", "audit"}) {
+    const auto ran = run({command, "--root", root.path()});
+    CHECK(ran.status == 1);
+    CHECK(ran.says("not the root of a Linux system"));
+  }
+  CHECK(snapshot(root.path()) == before);
+}
+
+TEST_CASE("verify --root: a translated GPU → status 3, with the word that did it") {
+  TempRoot root;
+  add_translated_gpu(root);
+  const auto ran = run({"verify", "--root", root.path()});
+  CHECK(ran.status == 3);
+  CHECK(ran.says("iommu.group-type"));
+  CHECK(ran.says("iommu=nopt"));
+  const auto json = run({"verify", "--json", "--root", root.path()});
+  CHECK(json.status == 3);
+  const auto document = nlohmann::json::parse(json.out);
+  CHECK(json.out.starts_with("{\n  \"schema\": \"peerpath.verify\",\n  \"schema_version\": 1"));
+  CHECK(document.at("schema") == "peerpath.verify");
+  CHECK(document.at("verdict") == "fail");
+  CHECK(document.at("findings").at(0).at("device") == "0000:3b:00.0");
+}
+
+TEST_CASE("verify: nothing readable is never ok") {
+  TempRoot root;
+  SECTION("no /sys") {}
+  SECTION("no /proc") {
+    add_translated_gpu(root);
+    root.remove("/proc").file("/sys/kernel/iommu_groups/7/type", "");
+  }
+  SECTION("a group that can't be told") {
+    add_translated_gpu(root);
+    root.remove("/sys/kernel/iommu_groups/7/type");
+  }
+  const auto ran = run({"verify", "--root", root.path()});
+  CHECK((ran.status == 3 || ran.status == 4));
+}
+
+TEST_CASE("verify: settings and options choose the devices") {
+  TempRoot root;
+  add_translated_gpu(root);
+  CHECK(run({"verify", "--root", root.path(), "--match", "15b3:*"}).status == 77);
+  CHECK(
+      run({"verify", "--root", root.path(), "--match", "15b3:*", "--match", "10de:2330"}).status ==
+      3);
+  CHECK(run({"verify", "--root", root.path(), "--device", "3b:00.0"}).status == 3);
+  CHECK(run({"verify", "--root", root.path(), "--device", "ff:00.0"}).status == 1);
+  root.file("/etc/peerpath/peerpath.conf", "match = 1234:*\n");
+  CHECK(run({"verify", "--root", root.path()}).status == 77);
+  root.file("/etc/peerpath/peerpath.conf.d/10-gpu.conf", "match = 10de:*:03\n");
+  CHECK(run({"verify", "--root", root.path()}).status == 3);
+}
+
+TEST_CASE("settings: what's wrong in a file is said with the file and the line") {
+  TempRoot root;
+  add_translated_gpu(root);
+  const std::string file = "/etc/peerpath/peerpath.conf";
+  std::string line = "line 2: ";
+  SECTION("no such setting") {
+    root.file(file, "# good\nmatches = 10de:*\n");
+  }
+  SECTION("no value") {
+    root.file(file, "\nmatch\n");
+  }
+  SECTION("not a yes or no") {
+    root.file(file, "\narm64-passthrough = maybe\n");
+  }
+  SECTION("binary") {
+    root.file(file, std::string("#\n\0\n", 4));
+  }
+  SECTION("a directory") {
+    root.directory(file);
+    line = "is a directory";
+  }
+  SECTION("a dangling link") {
+    root.link(file, "nowhere");
+    line = "no such file";
+  }
+  for (const auto* command : {"verify", "ensure"}) {
+    const auto ran = run({command, "--root", root.path()});
+    CHECK(ran.status == 1);
+    CHECK(ran.says("'" + root.path() + file + "': " + line));
+  }
+}
+
+TEST_CASE("settings: comments, empty lines, CRLF and the last value are fine") {
+  TempRoot root;
+  add_translated_gpu(root);
+  root.file("/etc/peerpath/peerpath.conf",
+            "# GPUs\r\n\r\nmatch = 1234:*\r\nmatch = 10de:*:0302  # and these\r\n"
+            "arm64-passthrough = yes\r\n");
+  CHECK(run({"verify", "--root", root.path()}).status == 3);
+}
+
+TEST_CASE("colour: on a terminal, unless NO_COLOR or a dumb terminal says no") {
+  TempRoot root;
+  add_translated_gpu(root);
+  const std::vector<std::string> verify{"verify", "--root", root.path()};
+  const Environment term("TERM", "xterm");
+  CHECK(run(verify, true).says("\x1b["));
+  CHECK_FALSE(run(verify, false).says("\x1b["));
+  {
+    const Environment no_color("NO_COLOR", "1");
+    CHECK_FALSE(run(verify, true).says("\x1b["));
+  }
+  const Environment dumb("TERM", "dumb");
+  CHECK_FALSE(run(verify, true).says("\x1b["));
+}
+
+TEST_CASE("a report that can't be written out is a failure, whatever it says") {
+  std::ostream broken(nullptr);
+  std::ostringstream err;
+  CHECK(cli::run_application({"--version"}, broken, err, false) == 1);
+  CHECK(err.str().find("standard output") != std::string::npos);
+}
+
+TEST_CASE("explain: every id has a text and a document") {
+  std::istringstream list(run({"explain"}).out);
+  std::string line;
+  int count = 0;
+  while (std::getline(list, line)) {
+    const auto id = line.substr(0, line.find(' '));
+    INFO(id);
+    const auto ran = run({"explain", id});
+    CHECK(ran.status == 0);
+    CHECK(ran.says(id));
+    const auto json = nlohmann::json::parse(run({"explain", id, "--json"}).out);
+    CHECK(json.at("schema") == "peerpath.explain");
+    ++count;
+  }
+  CHECK(count >= 5);
+}
