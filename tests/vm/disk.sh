@@ -48,28 +48,35 @@ second_name() {
   echo "$node"
 }
 
-# attach_disk IMAGE - sets vm_disk_node (the whole disk) and vm_root_node (its partition).
-attach_disk() {
+# attach_root IMAGE - sets vm_root_node.
+attach_root() {
   local image
   image=$(realpath "$1")
   release_stale "$image"
-  vm_disk_loop=$(losetup --find --show "$image")
-  vm_disk_node=$(second_name "$vm_disk_loop")
   vm_root_loop=$(losetup --find --show --offset "$vm_root_start" "$image")
   vm_root_node=$(second_name "$vm_root_loop")
 }
 
-# mount_disk DIR - mounts the attached image's root there, sets vm_root.
-mount_disk() {
+# mount_root DIR - mounts the attached root there, sets vm_root.
+mount_root() {
   mkdir -p "$1"
   mount "$vm_root_node" "$1"
   vm_root=$1
+  # In use, it only detaches when it's unmounted, and then by itself.
+  losetup --detach "$vm_root_loop"
 }
 
-# A /dev that shows the image's own disk and none of the building machine's. There is no udev in
+# attach_whole IMAGE - sets vm_disk_node, which the chroot sees too; for the boot loader.
+attach_whole() {
+  vm_disk_loop=$(losetup --find --show "$1")
+  vm_disk_node=$(second_name "$vm_disk_loop")
+  cp -a "$vm_disk_node" "$vm_root/dev/"
+}
+
+# A /dev that shows the image's own root and none of the building machine's. There is no udev in
 # here, as in most image pipelines; grub-mkconfig wants by-uuid to write root=UUID=.
 mount_api_filesystems() {
-  local dev=$vm_root/dev uuid node
+  local dev=$vm_root/dev uuid
   mount -t proc proc "$vm_root/proc"
   mount -t sysfs sysfs "$vm_root/sys"
   mount -t tmpfs -o mode=755 dev "$dev"
@@ -81,9 +88,7 @@ mount_api_filesystems() {
   mknod --mode=666 "$dev/tty" c 5 0
   ln -s /proc/self/fd "$dev/fd"
   mkdir -p "$dev/pts" "$dev/shm" "$dev/disk/by-uuid"
-  for node in "$vm_disk_node" "$vm_root_node"; do
-    cp -a "$node" "$dev/"
-  done
+  cp -a "$vm_root_node" "$dev/"
   uuid=$(blkid --probe --output value --match-tag UUID "$vm_root_node")
   ln -s "../../${vm_root_node##*/}" "$dev/disk/by-uuid/$uuid"
 }
@@ -93,20 +98,16 @@ in_chroot() {
     DEBIAN_FRONTEND=noninteractive chroot "$vm_root" "$@"
 }
 
-unmount_disk() {
-  [ -n "$vm_root" ] || return 0
-  umount --recursive "$vm_root" && vm_root=
-}
-
 # close_disk - safe to call at any time, any number of times; fails if something is still in use.
 close_disk() {
-  local rc=0 loop
-  unmount_disk || rc=1
-  for loop in $vm_root_loop $vm_disk_loop; do
-    losetup --detach "$loop" || rc=1
-    rm -f "/dev/ppvm${loop#/dev/loop}"
-  done
-  vm_root_loop=
-  vm_disk_loop=
+  local rc=0
+  if [ -n "$vm_root" ]; then
+    umount --recursive "$vm_root" || rc=1
+  elif [ -n "$vm_root_loop" ]; then
+    losetup --detach "$vm_root_loop" || rc=1
+  fi
+  [ -z "$vm_disk_loop" ] || losetup --detach "$vm_disk_loop" || rc=1
+  rm -f "${vm_root_node:-}" "${vm_disk_node:-}"
+  vm_root='' vm_root_loop='' vm_root_node='' vm_disk_loop='' vm_disk_node=''
   return "$rc"
 }
