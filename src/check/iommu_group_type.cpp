@@ -88,7 +88,7 @@ std::string why_translated(const Facts& facts, const Result<Running>& running) {
 std::string how_to_pass_through(const Result<Running>& running) {
   if (!running) return how_to_ask(cmdline::Arch::x86_64);
   const auto& judgement = running->judgement;
-  const auto ask = how_to_ask(running->arch);
+  auto ask = how_to_ask(running->arch);
   if (!judgement.decided_by) return ask;
   if (cmdline::is_untranslated(judgement.mode)) return "see 'peerpath explain cmdline.conflict'";
   return fmt::format("take '{}' off the kernel command line, {}", judgement.decided_by->text, ask);

@@ -22,7 +22,7 @@ Result<std::string> read_word(const System& system, const std::string& path) {
 }
 
 Result<std::string> read_bootconfig(const System& system) {
-  const auto text = system.read("/proc/bootconfig");
+  auto text = system.read("/proc/bootconfig");
   if (!text && text.error().code == Errc::not_found) return std::string();
   return text;
 }

@@ -232,7 +232,7 @@ Result<std::vector<PciDevice>> read_pci_devices(const System& system,
   std::vector<PciDevice> devices;
   for (const auto& given : bdfs) {
     auto bdf = lower(given);
-    if (std::count(bdf.begin(), bdf.end(), ':') == 1) bdf = "0000:" + bdf;
+    if (std::count(bdf.begin(), bdf.end(), ':') == 1) bdf.insert(0, "0000:");
     if (!is_address(bdf)) {
       return fail(Errc::malformed,
                   fmt::format("'{}': not a PCI address such as 0000:3b:00.0", printable(given)));

@@ -155,7 +155,10 @@ TEST_CASE("iommu.group-type: a type that can't be read → unknown, and no advic
 TEST_CASE("iommu.group-type: a function that can't be read, without a group → unknown") {
   auto device = gpu(std::nullopt);
   device.group_type = fail(Errc::not_found, "'/sys/…/class': no such file or directory");
-  CHECK(run_one(iommu_group_type, host("iommu=pt", {device})).status == Status::unknown);
+  const auto finding = run_one(iommu_group_type, host("iommu=pt", {device}));
+  CHECK(finding.status == Status::unknown);
+  CHECK(contains(finding.cause, "class'"));
+  CHECK(contains(finding.remedy, "can't be read"));
 }
 
 TEST_CASE("iommu.group-type: no device matches → not applicable, naming the list") {
