@@ -16,6 +16,7 @@ Status status_of(const Facts& facts) {
 TEST_CASE("cmdline.conflict: what's asked for is in force → ok") {
   CHECK(status_of(host("iommu=pt", {gpu("identity")})) == Status::ok);
   CHECK(status_of(host("iommu=nopt iommu=pt", {gpu("identity")})) == Status::ok);
+  CHECK(status_of(host("iommu=PT iommu=pt", {gpu("identity")})) == Status::ok);
   CHECK(status_of(host("iommu=off", {gpu(std::nullopt)})) == Status::ok);
   CHECK(status_of(host_without_iommu("iommu=pt")) == Status::ok);
 }
