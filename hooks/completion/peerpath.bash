@@ -32,7 +32,7 @@ _peerpath() {
   case $command in
     ensure) words+=" --root --dry-run --force --kernel --json" ;;
     revert) words+=" --root --dry-run --json" ;;
-    audit) words+=" --root --json" ;;
+    audit) words+=" --root --kernel --json" ;;
     verify) words+=" --root --device --match --json" ;;
     boot-check) words+=" --match --no-journal --json" ;;
     status) words+=" --json" ;;
