@@ -47,7 +47,9 @@ Finding without_configuration(const Error& error) {
 
 std::vector<Finding> run(const Facts& facts) {
   if (overall(facts) == Overall::none) return {no_devices(std::string(record.id), facts)};
-  const auto running = judge_running(facts);
+  // The boot configuration is judged without knowing whose IOMMU it is, so this has to be, too:
+  // otherwise `intel_iommu=off` on both sides would look like a difference.
+  const auto running = judge_running(facts, cmdline::Vendor::unknown);
   if (!running) return {unjudged(std::string(record.id), running.error())};
   if (!facts.configured) return {without_configuration(facts.configured.error())};
 

@@ -39,6 +39,10 @@ cmdline::Vendor vendor_of(const probe::IommuUnits& iommu) {
 }
 
 Result<Running> judge_running(const Facts& facts) {
+  return judge_running(facts, vendor_of(facts.iommu));
+}
+
+Result<Running> judge_running(const Facts& facts, cmdline::Vendor vendor) {
   if (!facts.command_line) return fail(facts.command_line.error());
   if (!facts.kernel.machine) return fail(facts.kernel.machine.error());
   if (!facts.kernel.bootconfig) return fail(facts.kernel.bootconfig.error());
@@ -48,7 +52,6 @@ Result<Running> judge_running(const Facts& facts) {
   const auto arch = cmdline::arch_of(*facts.kernel.machine);
   const auto version =
       facts.kernel.release ? cmdline::kernel_version(*facts.kernel.release) : std::nullopt;
-  const auto vendor = vendor_of(facts.iommu);
   Running running{cmdline::judge(early->text, arch, version, vendor), arch};
   for (const auto& text : early->ineffective) {
     const auto alone = cmdline::judge(text, arch, version, vendor);

@@ -20,6 +20,8 @@ struct Running {
 
 /// Errors: those of reading the command line, the architecture or /proc/bootconfig.
 [[nodiscard]] Result<Running> judge_running(const Facts& facts);
+/// The same as if the IOMMU were that vendor's.
+[[nodiscard]] Result<Running> judge_running(const Facts& facts, cmdline::Vendor vendor);
 
 /// The finding of a check that needs the judgement and hasn't got it.
 [[nodiscard]] Finding unjudged(std::string id, const Error& error);

@@ -36,6 +36,12 @@ TEST_CASE("boot.pending-reboot: both translated → ok: a reboot changes nothing
   CHECK(with("quiet", Mode::translated).status == Status::ok);
 }
 
+TEST_CASE("boot.pending-reboot: a vendor's `off` on both sides → ok") {
+  // The mode that a boot configuration with this word is judged to have.
+  const auto configured = cmdline::judge("intel_iommu=off", cmdline::Arch::x86_64).mode;
+  CHECK(with("intel_iommu=off", configured).status == Status::ok);
+}
+
 TEST_CASE("boot.pending-reboot: configured but not booted → warn to reboot") {
   const auto finding = with("quiet", Mode::passthrough);
   CHECK(finding.status == Status::warn);
