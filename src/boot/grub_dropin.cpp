@@ -63,7 +63,7 @@ Result<std::optional<Conflict>> contradiction(const System& system, const std::s
   }
   const auto word = cmdline::contradicts_passthrough(cmdline::judge(*line, arch));
   if (!word) return std::nullopt;
-  return locate_in_grub_settings(system, word->text);
+  return locate_in_grub_settings(system, word->text, GrubDropin::dropin_path);
 }
 
 Result<bool> untranslated(const std::string& value, cmdline::Arch arch) {

@@ -109,13 +109,14 @@ Result<GrubSettings> evaluate_grub_settings(const System& system,
   return GrubSettings{std::string(fields[read]), std::string(fields[read + 1])};
 }
 
-Conflict locate_in_grub_settings(const System& system, const std::string& word) {
+Conflict locate_in_grub_settings(const System& system, const std::string& word,
+                                 std::string_view except) {
   Conflict found{word, "", 0};
   const auto files = grub_settings_files(system);
   if (!files) return found;
   for (const auto& file : *files) {
     const auto text = system.read(file);
-    if (!text) continue;
+    if (!text || file == except) continue;
     std::size_t number = 0;
     for (const auto line : lines(*text)) {
       ++number;

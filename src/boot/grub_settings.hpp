@@ -40,7 +40,9 @@ struct SettingsChange {
 [[nodiscard]] Result<GrubSettings> evaluate_grub_settings(
     const System& system, const std::optional<SettingsChange>& change = std::nullopt);
 
-/// Where the settings have a word: the last file, in reading order, and the line.
-[[nodiscard]] Conflict locate_in_grub_settings(const System& system, const std::string& word);
+/// Where the settings have a word: the last file, in reading order, and the line. `except` is a
+/// file of our own, which names the words that it gives way to.
+[[nodiscard]] Conflict locate_in_grub_settings(const System& system, const std::string& word,
+                                               std::string_view except);
 
 }  // namespace peerpath::boot

@@ -250,7 +250,10 @@ TEST_CASE("the settings file: a later contrary word of the administrator's wins"
   machine.root.file("/etc/default/grub", "GRUB_CMDLINE_LINUX=\"iommu=nopt\"\n");
   const auto settings = evaluate_grub_settings(machine.system).value();
   CHECK(settings.linux_all == "iommu=nopt");
-  CHECK(ensure(machine.system, {}).value().status == ExitStatus::conflict);
+  const auto outcome = ensure(machine.system, {}).value();
+  CHECK(outcome.status == ExitStatus::conflict);
+  CHECK(outcome.conflict->file == "/etc/default/grub");
+  CHECK(outcome.conflict->line == 1);
 }
 
 TEST_CASE("the settings file: where the package is installed, it's guarded against its removal") {
