@@ -17,6 +17,12 @@ bool has_file_like(const System& system, std::string_view directory, std::string
                               [&](const std::string& name) { return matches_glob(pattern, name); });
 }
 
+constexpr std::string_view append_to_entries =
+    "append '{word}' to the options line of each entry, and to '/etc/kernel/cmdline' where that "
+    "exists";
+constexpr std::string_view append_and_build =
+    "append '{word}' to '/etc/kernel/cmdline' and build the images anew";
+
 struct Rule {
   std::string_view name;
   std::string_view directory;
@@ -33,21 +39,12 @@ constexpr std::array rules{
          "append '{word}' to the first line of '/etc/kernel/cmdline' and to GRUB_CMDLINE_LINUX in "
          "'/etc/default/grub', then run 'proxmox-boot-tool refresh'"},
     Rule{"kernelstub", "/etc/kernelstub", "configuration", "run 'kernelstub --add-options {word}'"},
-    Rule{"BLS entries", "/boot/loader/entries", "*.conf",
-         "append '{word}' to the options line of each entry, and to '/etc/kernel/cmdline' where "
-         "that exists"},
-    Rule{"BLS entries", "/efi/loader/entries", "*.conf",
-         "append '{word}' to the options line of each entry, and to '/etc/kernel/cmdline' where "
-         "that exists"},
-    Rule{"BLS entries", "/boot/efi/loader/entries", "*.conf",
-         "append '{word}' to the options line of each entry, and to '/etc/kernel/cmdline' where "
-         "that exists"},
-    Rule{"unified kernel images", "/boot/efi/EFI/Linux", "*.efi",
-         "append '{word}' to '/etc/kernel/cmdline' and build the images anew"},
-    Rule{"unified kernel images", "/efi/EFI/Linux", "*.efi",
-         "append '{word}' to '/etc/kernel/cmdline' and build the images anew"},
-    Rule{"unified kernel images", "/boot/EFI/Linux", "*.efi",
-         "append '{word}' to '/etc/kernel/cmdline' and build the images anew"},
+    Rule{"BLS entries", "/boot/loader/entries", "*.conf", append_to_entries},
+    Rule{"BLS entries", "/efi/loader/entries", "*.conf", append_to_entries},
+    Rule{"BLS entries", "/boot/efi/loader/entries", "*.conf", append_to_entries},
+    Rule{"unified kernel images", "/boot/efi/EFI/Linux", "*.efi", append_and_build},
+    Rule{"unified kernel images", "/efi/EFI/Linux", "*.efi", append_and_build},
+    Rule{"unified kernel images", "/boot/EFI/Linux", "*.efi", append_and_build},
     Rule{"u-boot-menu", "/etc/default", "u-boot",
          "add '{word}' to U_BOOT_PARAMETERS in '/etc/default/u-boot', then run 'u-boot-update'"},
     Rule{"extlinux", "/boot/extlinux", "extlinux.conf",
