@@ -51,14 +51,23 @@ Result<> note_directory(const System& system, Ledger& ledger, const std::string&
   return {};
 }
 
-/// Makes a directory and those above it that are missing.
-Result<> make_directories(const System& system, Ledger& ledger, const std::string& path) {
-  if (system.exists(path)) return {};
-  const auto parent = directory_of(path);
-  if (const auto made = make_directories(system, ledger, parent); !made) return made;
-  if (const auto noted = note_directory(system, ledger, parent); !noted) return noted;
-  if (const auto made = system.make_directory(path); !made) return made;
-  ledger.created.push_back(path);
+/// Notes a directory in which something will be made, or those that have to be made for it.
+Result<> note_place(const System& system, Ledger& ledger, const std::string& path) {
+  if (system.exists(path)) return note_directory(system, ledger, path);
+  if (auto noted = note_place(system, ledger, directory_of(path)); !noted) return noted;
+  if (std::find(ledger.created.begin(), ledger.created.end(), path) == ledger.created.end()) {
+    ledger.created.push_back(path);
+  }
+  return {};
+}
+
+/// Makes those of the noted directories that lead to a path.
+Result<> make_place(const System& system, const Ledger& ledger, const std::string& path) {
+  for (const auto& directory : ledger.created) {
+    const bool leads_there = path == directory || path.starts_with(directory + "/");
+    if (!leads_there || system.exists(directory)) continue;
+    if (auto made = system.make_directory(directory); !made) return made;
+  }
   return {};
 }
 
@@ -90,7 +99,9 @@ std::string last_line(const std::string& text) {
   return all.empty() ? "no message" : printable(trim(all.back()));
 }
 
-/// Runs the generator and puts its file into place if nothing is lost by that.
+/// Runs the generator and puts its file into place if nothing is lost by that. What's put there
+/// are the very bytes that were audited, in a file of our own: a generator that outlived a run of
+/// ours that was killed may still write to the one that it was given.
 Result<> regenerate(const System& system, const BootLoader& loader, const Regenerate& step) {
   const auto fresh = step.path + ".peerpath-new";
   // grub-mkconfig itself works in FILE.new; either may be left over from a run that was killed.
@@ -113,18 +124,22 @@ Result<> regenerate(const System& system, const BootLoader& loader, const Regene
                   fmt::format("'{}' ended with status {}: {}", step.command.front(), result->status,
                               last_line(result->err)));
   }
-  const auto before = loader.inspect_artefact(system, step.path);
+  const auto old_text = system.read(step.path);
+  if (!old_text) return failed(old_text.error().code, old_text.error().text());
+  const auto new_text = system.read(fresh);
+  if (!new_text) return failed(Errc::command_failed, "the generator wrote nothing");
+  const auto before = loader.inspect_artefact(system, step.path, *old_text);
   if (!before) return failed(before.error().code, before.error().text());
-  const auto after = loader.inspect_artefact(system, fresh);
+  const auto after = loader.inspect_artefact(system, step.path, *new_text);
   if (!after) return failed(after.error().code, after.error().text());
-  if (after->missing) return failed(Errc::command_failed, "the generator wrote nothing");
-  if (const auto lost = lost_entries(before->entries, after->entries)) {
+  if (const auto lost = lost_entries(*before, *after)) {
     return failed(Errc::command_failed, fmt::format("the new one from '{}' can't be trusted: {}",
                                                     step.command.front(), *lost));
   }
-  auto renamed = system.rename(fresh, step.path);
-  if (!renamed) clear();
-  return renamed;
+  // Mode and owner stay, as they do when grub-mkconfig writes over an existing file.
+  auto written = system.write(step.path, *new_text);
+  clear();
+  return written;
 }
 
 /// Adds the word, step by step, with a way back.
@@ -166,8 +181,9 @@ class Applier {
 
   /// Writes down what will be done, before it's done.
   Result<> begin(const Plan& plan) {
-    if (auto made = make_directories(system_, ledger_, std::string(state_directory)); !made) {
-      return made;
+    const std::string state(state_directory);
+    if (!system_.exists(state)) {
+      if (auto noted = note_place(system_, ledger_, state); !noted) return noted;
     }
     for (const auto& step : plan.steps) {
       auto noted = std::visit(Overloaded{
@@ -178,13 +194,12 @@ class Applier {
                               step);
       if (!noted) return noted;
     }
+    if (auto made = make_place(system_, ledger_, state); !made) return made;
     return save_ledger(system_, ledger_);
   }
 
   Result<> note(const WriteFile& write) {
-    const auto directory = directory_of(write.path);
-    if (auto made = make_directories(system_, ledger_, directory); !made) return made;
-    if (auto noted = note_directory(system_, ledger_, directory); !noted) return noted;
+    if (auto noted = note_place(system_, ledger_, directory_of(write.path)); !noted) return noted;
     const auto known = find_path(ledger_.files, write.path);
     if (known == ledger_.files.end()) {
       ledger_.files.push_back({write.path, write.content});
@@ -222,6 +237,7 @@ class Applier {
   }
 
   Result<> carry_out(const WriteFile& write) {
+    if (auto made = make_place(system_, ledger_, directory_of(write.path)); !made) return made;
     const auto old = system_.read(write.path);
     if (!old && old.error().code != Errc::not_found) return fail(old.error());
     if (auto written = system_.write(write.path, write.content); !written) return written;
@@ -297,6 +313,23 @@ void restore_artefact(const System& system, const Ledger::Artefact& artefact) {
   }
 }
 
+/// What runs that were killed left half-written beside the files.
+void clear_leftovers(const System& system, const Ledger& ledger) {
+  std::vector<std::string> paths{std::string(ledger_path)};
+  for (const auto& file : ledger.files)
+    paths.push_back(file.path);
+  for (const auto& artefact : ledger.artefacts) {
+    paths.push_back(artefact.path);
+    for (const auto* suffix : {".peerpath-new", ".peerpath-new.new"}) {
+      if (system.link_info(artefact.path + suffix)) {
+        std::ignore = system.remove_file(artefact.path + suffix);
+      }
+    }
+  }
+  for (const auto& path : paths)
+    std::ignore = system.remove_leftover(path);
+}
+
 Result<> remove_ours(const System& system, const Ledger& ledger, const std::string& path,
                      Applied& applied) {
   if (!system.link_info(path)) return {};
@@ -367,13 +400,25 @@ Result<Applied> apply_revert(const System& system, const BootLoader* loader, con
       if (!done) applied.not_generated = std::move(done.error());
     }
   }
+  if (*loaded && (plan.deferred || applied.not_generated)) {
+    // Not done yet: the ledger stays for the run that can finish.
+    auto rest = ledger;
+    rest.files.clear();
+    if (auto saved = save_ledger(system, rest); !saved) return fail(saved.error());
+    return applied;
+  }
   for (const auto& artefact : ledger.artefacts)
     restore_artefact(system, artefact);
+  clear_leftovers(system, ledger);
   if (*loaded) {
     if (auto removed = system.remove_file(ledger_path); !removed) return fail(removed.error());
     applied.changes.push_back({std::string(ledger_path), "remove"});
   }
   remove_created(system, ledger);
+  // A run that was killed before it could write the ledger leaves the directory alone.
+  if (const auto left = system.list(state_directory); left && left->empty()) {
+    std::ignore = system.remove_directory(state_directory);
+  }
   restore_directories(system, directories);
   return applied;
 }

@@ -26,7 +26,19 @@ bool loads_linux(const std::string& verb) {
 
 /// Images that are loaded like Linux but aren't: memtest86+ and iPXE.
 bool is_other_program(const std::string& name) {
-  return name.starts_with("memtest") || name.ends_with(".lkrn");
+  return name.starts_with("memtest") || name == "ipxe.lkrn";
+}
+
+/// Commands whose effect isn't in this file.
+bool leads_elsewhere(const std::string& verb) {
+  return verb == "source" || verb == "." || verb == "configfile" || verb == "blscfg" ||
+         verb == "eval" || verb == "chainloader" || verb.starts_with("extract_entries") ||
+         verb.starts_with("legacy_");
+}
+
+/// Whether a variable says which command it is.
+bool is_unknown_command(const GrubWord& word) {
+  return !word.empty() && word.front().variable;
 }
 
 std::string version_in(const std::string& name) {
@@ -36,10 +48,22 @@ std::string version_in(const std::string& name) {
   return "";
 }
 
-/// An entry's image may be named from the file system's own root (`/vmlinuz-…` with a separate
-/// /boot, `/@/boot/…` on btrfs), so the name in /boot decides.
-bool is_in_root(const System& system, const std::string& kernel) {
-  return system.exists("/boot/" + base_name(kernel)) || system.exists(kernel);
+/// Where the image is in this root, if it is. An entry may name it from the file system's own
+/// root: `/vmlinuz-…` with a separate /boot, `/@/boot/…` on btrfs.
+std::optional<std::string> find_kernel(const System& system, const std::string& kernel) {
+  for (const auto& path : {kernel, "/boot" + kernel, "/boot/" + base_name(kernel)}) {
+    if (path.starts_with('/') && system.exists(path)) return path;
+  }
+  return std::nullopt;
+}
+
+/// From the image's name; a link's target tells more than `/vmlinuz` does.
+std::string version_of(const System& system, const std::string& kernel,
+                       const std::optional<std::string>& found) {
+  if (found) {
+    if (const auto resolved = system.resolve(*found)) return version_in(base_name(*resolved));
+  }
+  return version_in(base_name(kernel));
 }
 
 /// Variables of the environment block: `name=value` lines padded with `#`.
@@ -50,20 +74,25 @@ void add_environment_block(const System& system, const std::string& directory,
   for (const auto line : lines(*block)) {
     const auto equals = line.find('=');
     if (line.starts_with('#') || equals == std::string_view::npos) continue;
-    auto& values = variables[std::string(line.substr(0, equals))];
+    auto& values = variables.values[std::string(line.substr(0, equals))];
     values.emplace_back(line.substr(equals + 1));
   }
 }
 
-Result<std::vector<GrubCommand>> read_commands(const System& system, const std::string& path) {
-  const auto text = system.read(path);
-  if (!text) return fail(text.error());
-  auto commands = parse_grub_script(*text);
+Result<std::vector<GrubCommand>> parse_commands(const System& system, const std::string& path,
+                                                const std::string& text) {
+  auto commands = parse_grub_script(text);
   if (!commands) {
     commands.error().message =
         fmt::format("'{}': {}", system.shown(path), commands.error().message);
   }
   return commands;
+}
+
+Result<std::vector<GrubCommand>> read_commands(const System& system, const std::string& path) {
+  const auto text = system.read(path);
+  if (!text) return fail(text.error());
+  return parse_commands(system, path, *text);
 }
 
 class Reader {
@@ -74,10 +103,30 @@ class Reader {
   void add(const std::vector<GrubCommand>& commands, const std::string& file) {
     for (const auto& command : commands) {
       const auto verb = text_of(command.words.front());
-      if (verb.starts_with("multiboot") && command.words.size() > 1) {
-        note(file, command, fmt::format("'{}' is a hypervisor", text_of(command.words[1])));
+      const auto first = command.words.size() > 1 ? text_of(command.words[1]) : "";
+      // os-prober's entries boot other installations, which have settings of their own.
+      const bool of_others = command.section.ends_with("os-prober");
+      if (verb.starts_with("multiboot")) {
+        note(file, command, fmt::format("'{}' is a hypervisor", first));
+      } else if (loads_linux(verb) && of_others) {
+        note(file, command, fmt::format("'{}' belongs to another system", first));
+      } else if (loads_linux(verb) && command.words.size() > 1) {
+        add_entry(command, file);
+      } else if (verb == "initrd" || verb == "initrd16" || verb == "initrdefi") {
+        add_initrd(command);
+      } else if (verb == "chainloader") {
+        ++inspection_.chain_loaded;
+      } else if (verb == "set" && first.starts_with("superusers=")) {
+        inspection_.has_password = true;
       }
-      if (loads_linux(verb) && command.words.size() > 1) add_entry(command, file);
+      // Both of 41_custom's branches lead to the file that's read here as well.
+      const bool custom = verb == "source" && first.ends_with("/custom.cfg");
+      if ((leads_elsewhere(verb) || is_unknown_command(command.words.front())) && !custom &&
+          !of_others) {
+        inspection_.unfollowed.push_back(fmt::format("{}:{}: what '{}' leads to isn't known",
+                                                     system_.shown(file), command.line,
+                                                     join({verb, first}, " ")));
+      }
     }
   }
 
@@ -86,26 +135,34 @@ class Reader {
  private:
   void add_entry(const GrubCommand& command, const std::string& file) {
     const auto kernel = text_of(command.words[1]);
-    const auto name = base_name(kernel);
-    if (is_other_program(name))
+    if (is_other_program(base_name(kernel))) {
       return note(file, command, fmt::format("'{}' is not Linux", kernel));
-    // os-prober's entries boot other installations, which have settings of their own.
-    if (command.section.ends_with("os-prober")) {
-      return note(file, command, fmt::format("'{}' belongs to another system", kernel));
     }
+    const auto found = find_kernel(system_, kernel);
+    const bool known_name = base_name(kernel).find('$') == std::string::npos;
     Entry entry;
     entry.title = join(command.titles, " > ");
     entry.kernel = kernel;
-    entry.version = version_in(name);
+    entry.version = version_of(system_, kernel, found);
     entry.file = file;
     entry.line = command.line;
     entry.generated = base_name(command.section) == "10_linux";
-    entry.kernel_present = is_in_root(system_, kernel);
-    for (auto& line : kernel_lines({command.words.begin() + 2, command.words.end()}, variables_)) {
-      // GRUB's own word counts for the length limit (grub-core/loader/i386/linux.c).
-      entry.command_lines.push_back(fmt::format("BOOT_IMAGE={} {}", kernel, line));
+    // An image whose name isn't known until the boot may well be one of this root.
+    entry.kernel_present = found || !known_name;
+    if (known_name) {
+      for (auto& line :
+           kernel_lines({command.words.begin() + 2, command.words.end()}, variables_)) {
+        // GRUB's own word counts for the length limit (grub-core/loader/i386/linux.c).
+        entry.command_lines.push_back(fmt::format("BOOT_IMAGE={} {}", kernel, line));
+      }
     }
     inspection_.entries.push_back(std::move(entry));
+  }
+
+  void add_initrd(const GrubCommand& command) {
+    if (inspection_.entries.empty()) return;
+    auto& entry = inspection_.entries.back();
+    if (entry.title == join(command.titles, " > ")) entry.has_initrd = true;
   }
 
   void note(const std::string& file, const GrubCommand& command, const std::string& what) {
@@ -122,13 +179,19 @@ class Reader {
 
 Result<Inspection> read_grub_config(const System& system, std::string_view path) {
   const std::string file(path);
-  const auto commands = read_commands(system, file);
-  if (!commands && commands.error().code == Errc::not_found &&
-      !system.link_info(file).has_value()) {
+  const auto text = system.read(file);
+  if (!text && text.error().code == Errc::not_found && !system.link_info(file).has_value()) {
     Inspection none;
     none.missing = file;
     return none;
   }
+  if (!text) return fail(text.error());
+  return parse_grub_config(system, file, *text);
+}
+
+Result<Inspection> parse_grub_config(const System& system, const std::string& file,
+                                     const std::string& text) {
+  const auto commands = parse_commands(system, file, text);
   if (!commands) return fail(commands.error());
 
   // 41_custom reads this file at boot where it exists.

@@ -5,6 +5,7 @@
 #include "boot/grub_config.hpp"
 #include "boot/grub_settings.hpp"
 #include "boot/judge_entry.hpp"
+#include "boot/ledger.hpp"
 
 #include <fmt/format.h>
 
@@ -74,7 +75,7 @@ Result<bool> untranslated(const std::string& value, cmdline::Arch arch) {
 
 /// Whether every entry made from these settings boots untranslated.
 Result<bool> all_untranslated(const GrubSettings& settings, cmdline::Arch arch) {
-  const auto normal = untranslated(settings.normal_entry(), arch);
+  auto normal = untranslated(settings.normal_entry(), arch);
   if (!normal || !*normal) return normal;
   return untranslated(settings.recovery_entry(), arch);
 }
@@ -159,6 +160,26 @@ bool is_stale(const std::vector<JudgedEntry>& entries, bool settings_changed) {
   });
 }
 
+bool has_word_of_ours(const Entry& entry) {
+  return entry.generated && std::ranges::any_of(entry.command_lines, [](const auto& line) {
+           return std::ranges::any_of(words(line), [](std::string_view word) {
+             return word == cmdline::passthrough_word(cmdline::Arch::x86_64) ||
+                    word == cmdline::passthrough_word(cmdline::Arch::arm64);
+           });
+         });
+}
+
+/// Whether grub.cfg has our word though the settings will no longer give it. It's ours to take
+/// away if our settings file is still there, or an earlier run began to revert and couldn't finish.
+Result<bool> has_stale_word(const System& system, bool has_dropin) {
+  const auto ledger = load_ledger(system);
+  if (!ledger) return fail(ledger.error());
+  if (!has_dropin && (!*ledger || (*ledger)->artefacts.empty())) return false;
+  const auto inspection = read_grub_config(system);
+  if (!inspection) return fail(inspection.error());
+  return std::ranges::any_of(inspection->entries, has_word_of_ours);
+}
+
 }  // namespace
 
 bool GrubDropin::detect(const System& system) const {
@@ -171,9 +192,9 @@ Result<Inspection> GrubDropin::inspect(const System& system) const {
   return read_grub_config(system);
 }
 
-Result<Inspection> GrubDropin::inspect_artefact(const System& system,
-                                                const std::string& path) const {
-  return read_grub_config(system, path);
+Result<Inspection> GrubDropin::inspect_artefact(const System& system, const std::string& path,
+                                                const std::string& content) const {
+  return parse_grub_config(system, path, content);
 }
 
 Result<Plan> GrubDropin::plan(const System& system, const Request& request) const {
@@ -227,22 +248,9 @@ Result<Plan> GrubDropin::plan_revert(const System& system) const {
   if (!ours) return fail(ours.error());
   if (ours->content) plan.steps.emplace_back(RemoveFile{std::string(dropin_path)});
 
-  // grub.cfg needs work only where an entry has a word that the settings no longer give it.
-  const auto inspection = inspect(system);
-  if (!inspection) return fail(inspection.error());
-  const auto has_our_word = [](const Entry& entry) {
-    const auto has = [](const std::string& line) {
-      const auto all = words(line);
-      return std::find(all.begin(), all.end(), "iommu=pt") != all.end() ||
-             std::find(all.begin(), all.end(), "iommu.passthrough=1") != all.end();
-    };
-    return entry.generated &&
-           std::any_of(entry.command_lines.begin(), entry.command_lines.end(), has);
-  };
-  if (!ours->content ||
-      std::none_of(inspection->entries.begin(), inspection->entries.end(), has_our_word)) {
-    return plan;
-  }
+  const auto stale = has_stale_word(system, ours->content.has_value());
+  if (!stale) return fail(stale.error());
+  if (!*stale) return plan;
   if (const auto added = add_regeneration(system, plan); !added) return fail(added.error());
   return plan;
 }

@@ -16,8 +16,8 @@ class GrubDropin : public BootLoader {
   [[nodiscard]] std::string_view name() const override { return "grub"; }
   [[nodiscard]] bool detect(const System& system) const override;
   [[nodiscard]] Result<Inspection> inspect(const System& system) const override;
-  [[nodiscard]] Result<Inspection> inspect_artefact(const System& system,
-                                                    const std::string& path) const override;
+  [[nodiscard]] Result<Inspection> inspect_artefact(const System& system, const std::string& path,
+                                                    const std::string& content) const override;
   [[nodiscard]] Result<Plan> plan(const System& system, const Request& request) const override;
   [[nodiscard]] Result<Plan> plan_revert(const System& system) const override;
 };

@@ -11,7 +11,7 @@
 namespace peerpath::boot {
 namespace {
 
-constexpr std::size_t most_variants = 16;
+constexpr std::size_t most_variants = 64;
 
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -33,6 +33,14 @@ class Parser {
     if (!blocks_.empty()) {
       return fail(Errc::malformed, fmt::format("line {}: '{{' without '}}'", blocks_.back().line));
     }
+    if (!compounds_.empty()) {
+      return fail(Errc::malformed,
+                  fmt::format("line {}: '{}' without its end", compounds_.back().line,
+                              compounds_.back().end == "fi" ? "if" : "for or while"));
+    }
+    if (bad_end_) {
+      return fail(Errc::malformed, fmt::format("line {}: an end without its beginning", *bad_end_));
+    }
     return std::move(commands_);
   }
 
@@ -41,6 +49,11 @@ class Parser {
     std::size_t line;
     bool titled;
     bool menu_entry;
+  };
+
+  struct Compound {
+    std::size_t line;
+    std::string end;
   };
 
   [[nodiscard]] char here() const { return text_[position_]; }
@@ -202,7 +215,10 @@ class Parser {
   void end_command() {
     end_word();
     // `then`, `else` and the like introduce a command on the same line.
-    while (!command_.words.empty() && is_introduction(text_of(command_.words.front()))) {
+    while (!command_.words.empty()) {
+      const auto word = text_of(command_.words.front());
+      follow_compound(word);
+      if (!is_introduction(word)) break;
       command_.words.erase(command_.words.begin());
     }
     if (!command_.words.empty()) {
@@ -213,6 +229,19 @@ class Parser {
       commands_.push_back(std::move(command_));
     }
     command_ = {};
+  }
+
+  void follow_compound(const std::string& word) {
+    if (word == "if") compounds_.push_back({command_.line, "fi"});
+    if (word == "for" || word == "while" || word == "until") {
+      compounds_.push_back({command_.line, "done"});
+    }
+    if (word != "fi" && word != "done") return;
+    if (compounds_.empty() || compounds_.back().end != word) {
+      if (!bad_end_) bad_end_ = command_.line;
+      return;
+    }
+    compounds_.pop_back();
   }
 
   static bool is_introduction(const std::string& word) {
@@ -255,6 +284,8 @@ class Parser {
   std::string section_;
   std::vector<std::string> titles_;
   std::vector<Block> blocks_;
+  std::vector<Compound> compounds_;
+  std::optional<std::size_t> bad_end_;
   std::vector<GrubCommand> commands_;
 };
 
@@ -307,13 +338,7 @@ class Choice {
   Choice(const std::vector<GrubWord>& words, const GrubVariables& variables) {
     for (const auto& word : words) {
       for (const auto& piece : word) {
-        if (!piece.variable) continue;
-        const auto found = variables.find(piece.text);
-        if (found == variables.end()) continue;
-        if (found->second.empty()) known_ = false;
-        if (wheels_.emplace(piece.text, Wheel{&found->second, 0}).second) {
-          combinations_ *= std::max<std::size_t>(found->second.size(), 1);
-        }
+        if (piece.variable) add(piece.text, variables);
       }
     }
   }
@@ -321,14 +346,13 @@ class Choice {
   [[nodiscard]] bool usable() const { return known_ && combinations_ <= most_variants; }
 
   [[nodiscard]] std::string_view value(const std::string& name) const {
-    const auto wheel = wheels_.find(name);
-    return wheel == wheels_.end() ? ""
-                                  : std::string_view((*wheel->second.values)[wheel->second.at]);
+    const auto& wheel = wheels_.at(name);
+    return wheel.values[wheel.at];
   }
 
   bool next() {
     for (auto& [name, wheel] : wheels_) {
-      if (++wheel.at < wheel.values->size()) return true;
+      if (++wheel.at < wheel.values.size()) return true;
       wheel.at = 0;
     }
     return false;
@@ -336,16 +360,31 @@ class Choice {
 
  private:
   struct Wheel {
-    const std::vector<std::string>* values;
-    std::size_t at;
+    std::vector<std::string> values;
+    std::size_t at = 0;
   };
+
+  void add(const std::string& name, const GrubVariables& variables) {
+    if (!is_name_start(name[0]) || variables.unknowable.contains(name)) known_ = false;
+    if (wheels_.contains(name)) return;
+    Wheel wheel;
+    if (const auto found = variables.values.find(name); found != variables.values.end()) {
+      wheel.values = found->second;
+    }
+    if (std::find(wheel.values.begin(), wheel.values.end(), "") == wheel.values.end()) {
+      wheel.values.emplace_back();
+    }
+    combinations_ *= wheel.values.size();
+    wheels_.emplace(name, std::move(wheel));
+  }
+
   std::map<std::string, Wheel> wheels_;
   std::size_t combinations_ = 1;
   bool known_ = true;
 };
 
-void add_value(GrubVariables& variables, std::string_view name, const std::string& value) {
-  auto& values = variables[std::string(name)];
+void add_value(GrubVariables& variables, const std::string& name, const std::string& value) {
+  auto& values = variables.values[name];
   if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
@@ -377,9 +416,9 @@ std::string text_of(const GrubWord& word) {
 
 GrubVariables variables_of(const std::vector<GrubCommand>& commands) {
   GrubVariables variables;
-  std::vector<std::string> unknowable;
   for (const auto& command : commands) {
-    const bool is_set = text_of(command.words.front()) == "set" && command.words.size() > 1;
+    const auto verb = text_of(command.words.front());
+    const bool is_set = verb == "set" && command.words.size() > 1;
     const auto& word = command.words[is_set ? 1 : 0];
     if (const auto name = assigned_name(word)) {
       GrubWord value = word;
@@ -389,22 +428,18 @@ GrubVariables variables_of(const std::vector<GrubCommand>& commands) {
       if (literal) {
         add_value(variables, *name, text_of(value));
       } else {
-        unknowable.push_back(*name);
+        variables.unknowable.insert(*name);
       }
       continue;
     }
-    // `search --set=root …`, `probe --set=…`, `regexp --set 1:name …`: known only at boot.
-    for (std::size_t i = 1; i < command.words.size(); ++i) {
-      const auto option = text_of(command.words[i]);
-      if (option.starts_with("--set=")) unknowable.push_back(option.substr(6));
-      if (option == "--set" && i + 1 < command.words.size()) {
-        unknowable.push_back(text_of(command.words[i + 1]));
-      }
+    // These take a name without giving it a value that isn't seen elsewhere.
+    if (verb == "export" || verb == "unset" || verb == "save_env" || verb == "load_env") continue;
+    for (auto argument = command.words.begin() + 1; argument != command.words.end(); ++argument) {
+      auto name = text_of(*argument);
+      if (name.starts_with("--set=")) name.erase(0, 6);
+      if (const auto colon = name.find(':'); colon != std::string::npos) name.erase(0, colon + 1);
+      variables.unknowable.insert(name);
     }
-  }
-  for (auto& name : unknowable) {
-    if (const auto colon = name.find(':'); colon != std::string::npos) name.erase(0, colon + 1);
-    variables[name].clear();
   }
   return variables;
 }

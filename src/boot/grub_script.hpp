@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,23 +32,29 @@ struct GrubCommand {
 
 /// Reads GRUB script: quotes, escapes, comments, continued lines, blocks in braces.
 /// Conditions aren't evaluated: the commands of every branch are returned.
-/// Errors: malformed, with the line, for an unterminated quote, a block without end, binary data.
+/// Errors: malformed, with the line, for an unterminated quote, a block or a condition without its
+/// end, binary data.
 /// Fact: GRUB manual, "Writing full configuration files directly"; grub-core/script/yylex.l.
 [[nodiscard]] Result<std::vector<GrubCommand>> parse_grub_script(std::string_view text);
 
 /// The literal text of a word, variables left as `$name`.
 [[nodiscard]] std::string text_of(const GrubWord& word);
 
-/// What each variable may hold. A variable that's in the map without a value is one whose value
-/// can't be known before the boot; one that isn't in the map is unset, and expands to nothing.
-using GrubVariables = std::map<std::string, std::vector<std::string>, std::less<>>;
+/// What variables may hold. Whether an assignment is reached isn't known, so that being unset is
+/// always possible, too.
+struct GrubVariables {
+  std::map<std::string, std::vector<std::string>, std::less<>> values;
+  /// Those whose value can't be known before the boot. So are `$1`, `$?` and the like.
+  std::set<std::string, std::less<>> unknowable;
+};
 
-/// The values that the commands assign (`set name=value`, `name=value`, `--set=name`).
+/// The values that the commands assign (`set name=value`, `name=value`). A name that any other
+/// command gets as a word (`search --set=name`, `read name`, `for name in`) is unknowable.
 [[nodiscard]] GrubVariables variables_of(const std::vector<GrubCommand>& commands);
 
 /// The lines that GRUB may hand to the kernel for these words: every combination of the variables'
-/// values, quoted anew as GRUB does it. Empty where a value can't be known, or there are more than
-/// 16 combinations.
+/// values and of being unset, quoted anew as GRUB does it; the set ones come first. Empty where a
+/// value can't be known, or there are more than 64 combinations.
 /// Fact: grub-core/loader/linux.c or lib/cmdline.c grub_create_loader_cmdline puts double quotes
 /// around a word with a space and a backslash before quotes and backslashes.
 [[nodiscard]] std::vector<std::string> kernel_lines(const std::vector<GrubWord>& words,

@@ -22,6 +22,9 @@ for peerpath_file; do
     =) eval "$PEERPATH_CHANGE" ;;
     *) . "$peerpath_file" ;;
   esac
+  case $- in
+    *f*) echo "'set -f' keeps grub-mkconfig from reading /etc/default/grub.d"; exit 1 ;;
+  esac
 done
 printf '%s\0%s\0done' "${GRUB_CMDLINE_LINUX-}" "${GRUB_CMDLINE_LINUX_DEFAULT-}" >&3
 )";

@@ -13,8 +13,10 @@ namespace peerpath::boot {
                                                      cmdline::Arch arch);
 
 /// Why a newly generated artefact must not replace the old one, if so: fewer bootable entries
-/// than before, a kernel that's still installed but has no entry any more.
-[[nodiscard]] std::optional<std::string> lost_entries(const std::vector<Entry>& before,
-                                                      const std::vector<Entry>& after);
+/// than before, a kernel that's still installed but has no entry any more, another root file system
+/// or no initrd for it, an entry for another boot loader or the menu's password gone. The command
+/// line's other words may differ: the administrator may have changed the settings since.
+[[nodiscard]] std::optional<std::string> lost_entries(const Inspection& before,
+                                                      const Inspection& after);
 
 }  // namespace peerpath::boot

@@ -49,6 +49,7 @@ Result<> inspect(const System& system, const BootLoader& loader, cmdline::Arch a
   }
   for (auto& note : inspection->notes)
     outcome.messages.push_back(std::move(note));
+  outcome.unfollowed = std::move(inspection->unfollowed);
   if (inspection->missing) {
     outcome.messages.push_back(fmt::format("there's no '{}'", system.shown(*inspection->missing)));
   }
@@ -77,6 +78,10 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
                                              cmdline::passthrough_word(arch)));
       status = ExitStatus::check_failed;
     }
+  }
+  for (const auto& place : outcome.unfollowed) {
+    outcome.messages.push_back(place);
+    if (status == ExitStatus::good) status = ExitStatus::unknown;
   }
   if (!any) {
     outcome.messages.emplace_back("no entry boots a kernel of this root");

@@ -32,6 +32,7 @@ struct Outcome {
   std::optional<std::string> deferred;  ///< why the boot loader's file couldn't be made now
   std::optional<Conflict> conflict;
   std::vector<JudgedEntry> entries;
+  std::vector<std::string> unfollowed;  ///< what may boot besides the entries, unjudged
   std::vector<Change> changes;
   std::vector<std::string> messages;
 };

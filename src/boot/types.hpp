@@ -25,6 +25,7 @@ struct Entry {
   std::size_t line = 0;         ///< of the `linux` command, counted from 1
   bool generated = false;       ///< written by the boot loader's own generator from its settings
   bool kernel_present = false;  ///< the image is in this root: the entry boots this system
+  bool has_initrd = false;
 };
 
 /// An entry with the mode that its kernel will boot in.
@@ -41,6 +42,10 @@ struct Inspection {
   std::vector<Entry> entries;
   std::vector<std::string> notes;      ///< entries left out and why: other systems, memory tests
   std::optional<std::string> missing;  ///< the artefact that isn't there (yet)
+  /// Places that may boot something which isn't among the entries: nothing is proven with them.
+  std::vector<std::string> unfollowed;
+  std::size_t chain_loaded = 0;  ///< entries that start another boot loader
+  bool has_password = false;     ///< the menu is protected
 };
 
 /// A word of the administrator's that contradicts passthrough.
@@ -95,9 +100,10 @@ class BootLoader {
   /// Reads the entries of the final files. Errors: those of reading, malformed with the line.
   [[nodiscard]] virtual Result<Inspection> inspect(const System& system) const = 0;
 
-  /// The same of one newly generated file, before it replaces the old one.
+  /// The same of one artefact's new content, before it replaces the old one.
   [[nodiscard]] virtual Result<Inspection> inspect_artefact(const System& system,
-                                                            const std::string& path) const = 0;
+                                                            const std::string& path,
+                                                            const std::string& content) const = 0;
 
   /// What makes every entry boot in passthrough. Nothing is changed by asking; after the plan was
   /// carried out, the next one is empty. Errors: malformed settings, unsupported with the reason.

@@ -99,6 +99,7 @@ class Application {
       : out_(out), err_(err), colour_(colour) {}
 
   ExitStatus run(const std::vector<std::string>& arguments) {
+    json_ = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
     if (arguments.empty()) {
       err_ << general_help();
       return ExitStatus::usage;
@@ -145,7 +146,8 @@ class Application {
     return ExitStatus::failed;
   }
 
-  ExitStatus usage(std::string_view message, std::string_view help) {
+  ExitStatus usage(const std::string& message, std::string_view help) {
+    if (json_) print(report::error_json("", Error{Errc::usage, message}, ExitStatus::usage));
     err_ << fmt::format("peerpath: {}\nTry 'peerpath {}'.\n", message, help);
     return ExitStatus::usage;
   }
@@ -153,6 +155,7 @@ class Application {
   std::ostream& out_;
   std::ostream& err_;
   bool colour_;
+  bool json_ = false;
 };
 
 }  // namespace

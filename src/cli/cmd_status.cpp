@@ -2,12 +2,30 @@
 #include "base/text.hpp"
 #include "cli/boot_report_file.hpp"
 #include "cli/commands.hpp"
+#include "cli/gather.hpp"
 #include "report/verify_report.hpp"
 
 #include <fmt/format.h>
 
 namespace peerpath::cli {
 namespace {
+
+/// A report that isn't this boot's, or whose verdict isn't that of its findings, isn't believed.
+Result<> check_report(const System& system, const report::VerifyReport& report) {
+  const auto wrong = [](std::string_view why) {
+    return fail(Errc::malformed,
+                fmt::format("'{}' {}: run 'peerpath boot-check'", report_path, why));
+  };
+  const auto boot_id = system.read("/proc/sys/kernel/random/boot_id");
+  if (!boot_id) return fail(boot_id.error());
+  if (report.boot_id != std::string(trim(*boot_id))) return wrong("isn't from this boot");
+  const auto verdict = check::verdict(report.findings);
+  if (report.verdict != verdict ||
+      report.exit_status != static_cast<int>(exit_status_of(verdict))) {
+    return wrong("has another verdict than its findings");
+  }
+  return {};
+}
 
 Result<Answer> run(const Invocation& invocation) {
   const auto system = System::open("/");
@@ -21,11 +39,7 @@ Result<Answer> run(const Invocation& invocation) {
   if (!json) return fail(json.error());
   const auto report = report::parse_report(*json, report_path);
   if (!report) return fail(report.error());
-  const auto boot_id = (*system)->read("/proc/sys/kernel/random/boot_id");
-  if (boot_id && report->boot_id && trim(*boot_id) != *report->boot_id) {
-    return fail(Errc::malformed,
-                fmt::format("'{}' is from another boot: run 'peerpath boot-check'", report_path));
-  }
+  if (const auto good = check_report(**system, *report); !good) return fail(good.error());
   return Answer{
       invocation.flag("json") ? *json : report::to_text(*report, {.colour = invocation.colour}),
       static_cast<ExitStatus>(report->exit_status)};

@@ -49,6 +49,12 @@ Result<std::vector<probe::PciMatch>> parse_patterns(const std::vector<std::strin
   return matches;
 }
 
+std::optional<std::string> known(const Result<std::string>& value) {
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+}  // namespace
+
 ExitStatus exit_status_of(check::Status verdict) {
   switch (verdict) {
     case check::Status::ok:
@@ -64,19 +70,16 @@ ExitStatus exit_status_of(check::Status verdict) {
   return ExitStatus::unknown;
 }
 
-std::optional<std::string> known(const Result<std::string>& value) {
-  return value ? std::optional(*value) : std::nullopt;
-}
-
-}  // namespace
-
 Result<check::Facts> gather_facts(const System& system, const DeviceChoice& choice) {
   const auto matches = parse_patterns(choice.patterns);
   if (!matches) return fail(matches.error());
   auto devices = choice.addresses.empty() ? probe::find_pci_devices(system, *matches)
                                           : probe::read_pci_devices(system, choice.addresses);
   // A device that the user named and that isn't there is the user's to know of.
-  if (!devices && !choice.addresses.empty()) return fail(devices.error());
+  if (!devices && !choice.addresses.empty()) {
+    const bool no_address = devices.error().code == Errc::malformed;
+    return no_address ? fail(Errc::usage, devices.error().text()) : fail(devices.error());
+  }
 
   auto kernel = probe::read_kernel(system);
   auto configured = kernel.release ? configured_boot(system, *kernel.release)

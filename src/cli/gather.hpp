@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "base/exit_status.hpp"
 #include "base/result.hpp"
 #include "check/facts.hpp"
 #include "check/finding.hpp"
@@ -24,6 +25,9 @@ struct DeviceChoice {
 
 /// Runs every check.
 [[nodiscard]] std::vector<check::Finding> run_checks(const check::Facts& facts);
+
+/// What a command with this verdict ends with.
+[[nodiscard]] ExitStatus exit_status_of(check::Status verdict);
 
 /// The report of these findings, with its verdict and the exit status that goes with it.
 [[nodiscard]] report::VerifyReport make_report(report::VerifyReport::Kind kind,

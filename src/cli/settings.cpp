@@ -2,6 +2,7 @@
 #include "cli/settings.hpp"
 
 #include "base/text.hpp"
+#include "probe/pci.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -64,6 +65,8 @@ Result<Settings> load_settings(const System& system) {
                     fmt::format("'{}': line {}: {}", system.shown(file), number, printable(why)));
       };
       if (line.find('\0') != std::string_view::npos) return at_line("binary data");
+      // Boost would take it for the start of a section and put nothing in front of our names.
+      if (trim(line).starts_with('[')) return at_line("sections have no meaning here");
       std::vector<po::option> options;
       if (const auto read = read_line(std::string(line), known, options); !read) {
         return at_line(read.error().message);
@@ -78,6 +81,8 @@ Result<Settings> load_settings(const System& system) {
           return at_line(error.what());
         }
         if (option.string_key == "match") {
+          const auto match = probe::parse_pci_match(option.value.at(0));
+          if (!match) return at_line(match.error().message);
           matches.push_back(option.value.at(0));
         } else {
           settings.arm64_passthrough = values["arm64-passthrough"].as<bool>();

@@ -68,15 +68,30 @@ Result<std::optional<std::string>> read_link_name(const System& system, const st
   return target->substr(target->find_last_of('/') + 1);
 }
 
-/// "No link" is evidence of "no translation" only in a sysfs that shows groups at all: a sandbox's
-/// imitation without /sys/kernel would otherwise pass for a machine without an IOMMU.
-Result<> confirm_no_group(const System& system) {
+/// "No link" is evidence of "no translation" only in a sysfs that shows groups at all, and whose
+/// groups don't have the function: an imitation or a partial copy would otherwise pass for a
+/// machine without an IOMMU.
+Result<> confirm_no_group(const System& system, const std::string& bdf) {
   const auto groups = system.list(iommu_groups);
-  if (groups) return {};
-  if (groups.error().code != Errc::not_found) return fail(groups.error());
-  // Without CONFIG_IOMMU_API the directory isn't there, but its parent always is.
-  const auto parent = system.list("/sys/kernel");
-  if (!parent) return fail(parent.error());
+  if (!groups && groups.error().code != Errc::not_found) return fail(groups.error());
+  if (!groups) {
+    // Without CONFIG_IOMMU_API the directory isn't there, but its parent always is, and no unit.
+    const auto parent = system.list("/sys/kernel");
+    if (!parent) return fail(parent.error());
+    const auto units = system.list("/sys/class/iommu");
+    if (units && !units->empty()) {
+      return fail(Errc::malformed, fmt::format("'{}' isn't there though there are IOMMUs",
+                                               system.shown(iommu_groups)));
+    }
+    return {};
+  }
+  for (const auto& group : *groups) {
+    const auto member = fmt::format("{}/{}/devices/{}", iommu_groups, group, bdf);
+    if (system.link_info(member)) {
+      return fail(Errc::malformed, fmt::format("'{}' has it, but it has no link to the group",
+                                               system.shown(member)));
+    }
+  }
   return {};
 }
 
@@ -104,7 +119,7 @@ void read_binding(const System& system, PciDevice& device) {
   }
   device.driver = driver->value_or("");
   if (!*group) {
-    const auto confirmed = confirm_no_group(system);
+    const auto confirmed = confirm_no_group(system, device.bdf);
     device.group_type = confirmed ? Result<std::string>("") : fail(confirmed.error());
     return;
   }

@@ -60,25 +60,16 @@ std::vector<std::string> candidates(const std::string& program) {
   ::setpgid(0, 0);
   ::signal(SIGPIPE, SIG_DFL);
   const int null = ::open("/dev/null", O_RDONLY);
-  int error = 0;
   // An image may have no /dev/null: then the program has no standard input at all.
-  if (null >= 0) {
-    ::dup2(null, STDIN_FILENO);
-  } else {
-    ::close(STDIN_FILENO);
-  }
-  if (::dup2(out.write.get(), STDOUT_FILENO) < 0 || ::dup2(err.write.get(), STDERR_FILENO) < 0) {
+  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) ::close(STDIN_FILENO);
+  const bool ready = ::dup2(out.write.get(), STDOUT_FILENO) >= 0 &&
+                     ::dup2(err.write.get(), STDERR_FILENO) >= 0 &&
+                     (root < 0 || (::fchdir(root) == 0 && ::chroot(".") == 0)) && ::chdir("/") == 0;
+  int error = errno;
+  for (std::size_t i = 0; ready && paths[i] != nullptr; ++i) {
+    ::execve(paths[i], argv, environment);
     error = errno;
-  } else if (root >= 0 && (::fchdir(root) != 0 || ::chroot(".") != 0)) {
-    error = errno;
-  } else if (::chdir("/") != 0) {
-    error = errno;
-  } else {
-    for (std::size_t i = 0; paths[i] != nullptr; ++i) {
-      ::execve(paths[i], argv, environment);
-      error = errno;
-      if (error != ENOENT && error != ENOTDIR) break;
-    }
+    if (error != ENOENT && error != ENOTDIR) break;
   }
   [[maybe_unused]] const auto ignored = ::write(failure.write.get(), &error, sizeof error);
   ::_exit(127);

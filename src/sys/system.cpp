@@ -226,23 +226,14 @@ Result<> System::write(std::string_view path, std::string_view content, mode_t m
   return {};
 }
 
-Result<> System::rename(std::string_view from, std::string_view to) const {
-  Place source;
-  Place target;
-  int error = walk(root_fd_.get(), from, LastLink::keep, source);
-  if (error == 0) error = walk(root_fd_.get(), to, LastLink::keep, target);
-  if (error == 0) {
-    const Fd file(
-        ::openat(source.parent.get(), source.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    if (!file || ::fsync(file.get()) != 0) error = errno;
-  }
-  if (error == 0 && ::renameat(source.parent.get(), source.name.c_str(), target.parent.get(),
-                               target.name.c_str()) != 0) {
+Result<> System::remove_leftover(std::string_view path) const {
+  Place place;
+  int error = walk(root_fd_.get(), path, LastLink::follow, place);
+  if (error == 0 && ::unlinkat(place.parent.get(), temporary_name(place.name).c_str(), 0) != 0) {
     error = errno;
   }
-  if (error == 0) error = sync_directory(target.parent);
-  if (error != 0) {
-    return fail(system_error(error, fmt::format("'{}' to '{}'", shown(from), shown(to))));
+  if (error != 0 && error != ENOENT) {
+    return fail(system_error(error, fmt::format("'{}'", shown(path))));
   }
   return {};
 }

@@ -83,8 +83,8 @@ class System {
   /// are kept; a new one gets `mode`, root's ownership being the process's.
   [[nodiscard]] Result<> write(std::string_view path, std::string_view content,
                                mode_t mode = 0644) const;
-  /// Syncs a file that another program wrote, then renames it, replacing the target.
-  [[nodiscard]] Result<> rename(std::string_view from, std::string_view to) const;
+  /// Removes the temporary file that a `write` to this path left when it was killed, if it did.
+  [[nodiscard]] Result<> remove_leftover(std::string_view path) const;
   [[nodiscard]] Result<> make_directory(std::string_view path, mode_t mode = 0755) const;
   [[nodiscard]] Result<> remove_file(std::string_view path) const;
   [[nodiscard]] Result<> remove_directory(std::string_view path) const;

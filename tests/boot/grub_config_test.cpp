@@ -89,9 +89,9 @@ TEST_CASE("grub.cfg: what isn't this system's Linux is left out and named") {
 TEST_CASE("grub.cfg: custom.cfg beside it and variables of grubenv count") {
   TempRoot root;
   root.file("/boot/vmlinuz-6.1", "")
-      .file("/boot/grub/grub.cfg", "linux /vmlinuz-6.1 $opts\n")
+      .file("/boot/grub/grub.cfg", "linux /vmlinuz-6.1 iommu=pt $opts\n")
       .file("/boot/grub/custom.cfg", "menuentry mine {\n linux /vmlinuz-6.1 iommu=nopt\n}\n")
-      .file("/boot/grub/grubenv", "# GRUB Environment Block\nopts=iommu=pt\n####");
+      .file("/boot/grub/grubenv", "# GRUB Environment Block\nopts=quiet\n####");
   const auto entries = judged(root.system());
   REQUIRE(entries.size() == 2);
   CHECK(entries[0].mode == cmdline::Mode::passthrough);
@@ -140,19 +140,94 @@ TEST_CASE("boots_xen: a hypervisor before Linux is told from other multiboot pro
   CHECK_FALSE(boots_xen(root.system()).value());
 }
 
-TEST_CASE("lost_entries: a file with fewer bootable entries can't replace the old one") {
+TEST_CASE("grub.cfg: whatever might boot without our word is never passthrough") {
+  TempRoot root;
+  root.file("/boot/vmlinuz-6.1", "").file("/boot/grub/grubenv", "env=iommu=pt\n");
+  const auto* entry =
+      GENERATE("if [ a ]; then set o=iommu=pt; fi\nlinux /vmlinuz-6.1 $o\n",
+               "set o=iommu=pt\nunset o\nlinux /vmlinuz-6.1 $o\n", "linux /vmlinuz-6.1 $env\n",
+               "set env=\"$x iommu=nopt\"\nlinux /vmlinuz-6.1 iommu=pt $env\n",
+               "function boot {\n linux /vmlinuz-6.1 iommu=pt $1\n}\nboot iommu=nopt\n",
+               "for v in iommu=nopt; do linux /vmlinuz-6.1 iommu=pt $v; done\n",
+               "set k=vmlinuz-6.1\nlinux /boot/$k iommu=pt\n");
+  INFO(entry);
+  root.file("/boot/grub/grub.cfg", entry);
+  const auto entries = judged(root.system());
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0].entry.kernel_present);
+  CHECK_FALSE(entries[0].untranslated());
+}
+
+TEST_CASE("grub.cfg: what leads elsewhere is named, but for 41_custom's custom.cfg") {
+  TempRoot root;
+  const auto unfollowed = [&](const std::string& text) {
+    root.file("/boot/grub/grub.cfg", text);
+    return read_grub_config(root.system()).value().unfollowed.size();
+  };
+  CHECK(unfollowed("source ${config_directory}/custom.cfg\n") == 0);
+  CHECK(unfollowed("source /boot/grub/other.cfg\n") == 1);
+  CHECK(unfollowed("menuentry a {\n configfile /x\n}\n") == 1);
+  CHECK(unfollowed("if true; then blscfg; fi\n") == 1);
+  CHECK(unfollowed("set l=linux\n$l /vmlinuz\n") == 1);
+  CHECK(unfollowed("eval \"linux /vmlinuz\"\n") == 1);
+  CHECK(unfollowed("menuentry u {\n chainloader /EFI/Linux/a.efi\n}\n") == 1);
+}
+
+TEST_CASE("grub.cfg: an image is found in a separate /boot, and a link tells its version") {
+  TempRoot root;
+  root.file("/boot/custom/vmlinuz-9", "").file("/boot/vmlinuz-4.19.0", "");
+  root.link("/vmlinuz", "boot/vmlinuz-4.19.0");
+  root.file("/boot/grub/grub.cfg", "linux /custom/vmlinuz-9 a\nlinux /vmlinuz b\n");
+  const auto entries = read_grub_config(root.system()).value().entries;
+  CHECK(entries.at(0).kernel_present);
+  CHECK(entries.at(0).version == "9");
+  CHECK(entries.at(1).kernel_present);
+  CHECK(entries.at(1).version == "4.19.0");
+}
+
+TEST_CASE("lost_entries: a file with fewer or lesser entries can't replace the old one") {
   const auto entry = [](const std::string& kernel, bool present = true) {
     Entry made;
     made.kernel = kernel;
     made.kernel_present = present;
+    made.has_initrd = true;
+    made.command_lines = {"root=UUID=1 quiet"};
     return made;
   };
-  CHECK_FALSE(lost_entries({entry("a")}, {entry("a"), entry("b")}));
-  CHECK(lost_entries({entry("a")}, {}));
-  CHECK(lost_entries({}, {}));
-  CHECK(lost_entries({entry("a"), entry("b")}, {entry("a")}));
-  CHECK(lost_entries({entry("a"), entry("b")}, {entry("a"), entry("a")}));
-  CHECK(lost_entries({entry("a")}, {entry("a", false)}));
+  const auto lost = [](std::vector<Entry> before, std::vector<Entry> after) {
+    Inspection old;
+    Inspection fresh;
+    old.entries = std::move(before);
+    fresh.entries = std::move(after);
+    return lost_entries(old, fresh).has_value();
+  };
+  CHECK_FALSE(lost({entry("a")}, {entry("a"), entry("b")}));
+  CHECK(lost({entry("a")}, {}));
+  CHECK(lost({}, {}));
+  CHECK(lost({entry("a"), entry("b")}, {entry("a")}));
+  CHECK(lost({entry("a"), entry("b")}, {entry("a"), entry("a")}));
+  CHECK(lost({entry("a")}, {entry("a", false)}));
   // A kernel that was removed meanwhile is no loss.
-  CHECK_FALSE(lost_entries({entry("a"), entry("gone", false)}, {entry("a")}));
+  CHECK_FALSE(lost({entry("a"), entry("gone", false)}, {entry("a")}));
+
+  auto other_words = entry("a");
+  other_words.command_lines = {"root=UUID=1 iommu=pt"};
+  CHECK_FALSE(lost({entry("a")}, {other_words}));
+  auto other_root = entry("a");
+  other_root.command_lines = {"root=/dev/loop7 quiet"};
+  CHECK(lost({entry("a")}, {other_root}));
+  auto no_initrd = entry("a");
+  no_initrd.has_initrd = false;
+  CHECK(lost({entry("a")}, {no_initrd}));
+
+  Inspection old;
+  old.entries = {entry("a")};
+  auto fresh = old;
+  old.chain_loaded = 1;
+  CHECK(lost_entries(old, fresh));
+  fresh.chain_loaded = 1;
+  old.has_password = true;
+  CHECK(lost_entries(old, fresh));
+  fresh.has_password = true;
+  CHECK_FALSE(lost_entries(old, fresh));
 }

@@ -76,6 +76,9 @@ TEST_CASE("grub script: what can't be read is an error with its line") {
   CHECK(message("a\nb 'c\nd") == "line 2: ' without its end");
   CHECK(message("a\n\"b") == "line 2: \" without its end");
   CHECK(message("menuentry 'x' {\n linux\n") == "line 1: '{' without '}'");
+  CHECK(message("a\nif [ x ]; then\n b\n") == "line 2: 'if' without its end");
+  CHECK(message("for a in b; do c\n") == "line 1: 'for or while' without its end");
+  CHECK(message("a\nfi\n") == "line 2: an end without its beginning");
   CHECK(message("a\n}\n") == "line 2: '}' without '{'");
   CHECK(message(std::string_view("a\n\0b", 4)) == "line 2: binary data");
 }
@@ -90,9 +93,11 @@ TEST_CASE("kernel line: GRUB quotes words with spaces anew") {
 
 TEST_CASE("kernel line: variables") {
   CHECK(line_of("", "a $unset b") == Lines{"a b"});
-  CHECK(line_of("set x=iommu=pt", "a $x ${x}") == Lines{"a iommu=pt iommu=pt"});
-  CHECK(line_of("set x='a b'", "$x") == Lines{"a b"});
-  CHECK(line_of("set x='a b'", "\"$x\"") == Lines{"\"a b\""});
+  CHECK(line_of("set x='a  b'", "$x") == Lines{"a b", ""});
+  CHECK(line_of("set x='a b'", "\"$x\"") == Lines{"\"a b\"", ""});
+  SECTION("whether an assignment is reached isn't known: unset is possible, too") {
+    CHECK(line_of("set x=iommu=pt", "a $x ${x}") == Lines{"a iommu=pt iommu=pt", "a"});
+  }
   SECTION("two values: both lines, as Ubuntu's vt_handoff has them") {
     CHECK(line_of("if a; then set v=vt.handoff=7; else set v=; fi", "quiet $v") ==
           Lines{"quiet vt.handoff=7", "quiet"});
@@ -101,6 +106,11 @@ TEST_CASE("kernel line: variables") {
     CHECK(line_of("search --no-floppy --set=root x", "$root").empty());
     CHECK(line_of("probe --set p --fs-uuid $root", "$p").empty());
     CHECK(line_of("set a=\"${b}c\"", "$a").empty());
+    CHECK(line_of("set a=b; read a", "$a").empty());
+    CHECK(line_of("set a=b; regexp -s 1:a x y", "$a").empty());
+    CHECK(line_of("for a in b; do true; done", "$a").empty());
+    CHECK(line_of("", "$1").empty());
+    CHECK(line_of("", "$?").empty());
   }
 }
 

@@ -318,6 +318,9 @@ TEST_CASE("ensure: settings that don't source cleanly → an error that names th
   SECTION("a cyclic link") {
     machine.root.remove(file).link(file, "grub");
   }
+  SECTION("it keeps grub.d from being read") {
+    machine.root.file(file, "set -f\n");
+  }
   SECTION("a file in grub.d") {
     file = "/etc/default/grub.d/50-bad.cfg";
     machine.root.file(file, "if\n");
@@ -418,7 +421,7 @@ TEST_CASE("ensure: a generator that loses entries → the old file stays, and it
       machine.root.file(command.argv.back(), "menuentry 'x' {\n linux /boot/vml");
       return peerpath::test::succeeded();
     });
-    expected = "'{' without '}'";
+    expected = "without";
   }
   const auto outcome = ensure(machine.system, {}).value();
   CHECK(outcome.status == ExitStatus::failed);
@@ -534,6 +537,93 @@ TEST_CASE("a run that was killed: the next ensure completes, the next revert und
   }
   REQUIRE(revert(machine.system, {}));
   CHECK(differences(before, snapshot(machine.root.path())) == "");
+}
+
+TEST_CASE("a revert that couldn't finish: the next one does") {
+  GrubRoot machine;
+  const auto before = snapshot(machine.root.path());
+  REQUIRE(ensure(machine.system, {}));
+  SECTION("the generator failed") {
+    machine.system.on("/usr/sbin/grub-mkconfig", failed(1, "no\n"));
+    CHECK(revert(machine.system, {}).value().status == ExitStatus::failed);
+  }
+  SECTION("it had to be deferred") {
+    machine.system.on("grub-probe", failed(1, "no device\n"));
+    CHECK(revert(machine.system, {}).value().result == "deferred");
+  }
+  SECTION("it was killed") {
+    machine.system.on("/usr/sbin/grub-mkconfig",
+                      [](const Command&) -> CommandResult { throw std::runtime_error("killed"); });
+    CHECK_THROWS(revert(machine.system, {}));
+  }
+  CHECK_FALSE(machine.system.exists(GrubDropin::dropin_path));
+  CHECK(count(machine.config(), "iommu=pt") == 5);
+  machine.system.on("grub-probe", peerpath::test::succeeded());
+  machine.system.on("/usr/sbin/grub-mkconfig",
+                    [&](const Command& command) { return machine.generate(command); });
+  CHECK(revert(machine.system, {}).value().result == "changed");
+  CHECK(count(machine.config(), "iommu=pt") == 0);
+  CHECK_FALSE(machine.system.exists("/var/lib/peerpath"));
+  auto after = snapshot(machine.root.path());
+  CHECK(after.at("boot/grub/grub.cfg") == before.at("boot/grub/grub.cfg"));
+}
+
+TEST_CASE("revert: words that were never ours stay, without a trace of us") {
+  GrubRoot machine;
+  machine.root.file("/boot/grub/grub.cfg", grub_config(machine.kernels, "iommu=pt", ""));
+  const Unchanged state(machine);
+  CHECK(revert(machine.system, {}).value().result == "unchanged");
+  state.check();
+}
+
+TEST_CASE("revert: what killed runs left half-written goes, too") {
+  GrubRoot machine;
+  const auto before = snapshot(machine.root.path());
+  REQUIRE(ensure(machine.system, {}));
+  machine.root.file("/var/lib/peerpath/.ledger.json.peerpath-new", "half")
+      .file("/etc/default/grub.d/.zz-peerpath.cfg.peerpath-new", "half")
+      .file("/boot/grub/.grub.cfg.peerpath-new", "half")
+      .file("/boot/grub/grub.cfg.peerpath-new", "half");
+  REQUIRE(revert(machine.system, {}));
+  auto after = snapshot(machine.root.path());
+  // Somebody changed these directories after us, as far as we can tell.
+  for (const auto* directory : {"etc/default/grub.d", "boot/grub"}) {
+    after[directory] = before.at(directory);
+  }
+  CHECK(differences(before, after) == "");
+}
+
+TEST_CASE("revert: an empty state directory of a run that was killed at once") {
+  GrubRoot machine;
+  machine.root.directory("/var/lib/peerpath");
+  REQUIRE(revert(machine.system, {}));
+  CHECK_FALSE(machine.system.exists("/var/lib/peerpath"));
+}
+
+TEST_CASE("ensure: a generator that outlived a killed run can't reach grub.cfg any more") {
+  GrubRoot machine;
+  std::string fresh;
+  machine.system.on("/usr/sbin/grub-mkconfig", [&](const Command& command) {
+    fresh = command.argv.back();
+    return machine.generate(command);
+  });
+  machine.root.file("/elsewhere", "");
+  REQUIRE(ensure(machine.system, {}));
+  const auto config = machine.config();
+  // The other one's file is gone; what it writes now lands beside, never in grub.cfg.
+  CHECK_FALSE(machine.system.exists(fresh));
+  machine.root.file(fresh, "half");
+  CHECK(machine.config() == config);
+  CHECK(machine.system.info("/boot/grub/grub.cfg").value().mode == 0444);
+}
+
+TEST_CASE("audit, ensure: a place that leads elsewhere → could not tell") {
+  GrubRoot machine;
+  machine.root.file("/boot/grub/custom.cfg", "menuentry x {\n configfile /other.cfg\n}\n");
+  CHECK(ensure(machine.system, {}).value().status == ExitStatus::unknown);
+  const auto outcome = audit(machine.system, {}).value();
+  CHECK(outcome.status == ExitStatus::unknown);
+  CHECK(said(outcome, "custom.cfg:2: what 'configfile /other.cfg' leads to isn't known"));
 }
 
 TEST_CASE("platforms: refused ones are left as they are, and it's said why") {

@@ -97,6 +97,11 @@ TEST_CASE("usage: what isn't understood is said on standard error, status 2") {
     CHECK(ran.status == 2);
     CHECK(ran.out.empty());
     CHECK_FALSE(ran.err.empty());
+    auto with_json = arguments;
+    with_json.insert(with_json.begin() + (with_json.empty() ? 0 : 1), "--json");
+    const auto json = run(with_json);
+    CHECK(json.status == 2);
+    CHECK(nlohmann::json::parse(json.out).at("exit_status") == 2);
   }
 }
 
@@ -154,6 +159,18 @@ TEST_CASE("verify: nothing readable is never ok") {
   CHECK((ran.status == 3 || ran.status == 4));
 }
 
+TEST_CASE("verify: a device that a group has, but that has no link to it, isn't without IOMMU") {
+  TempRoot root;
+  add_translated_gpu(root);
+  root.remove("/sys/bus/pci/devices/0000:3b:00.0/iommu_group");
+  root.link("/sys/kernel/iommu_groups/7/devices/0000:3b:00.0", "../../../../bus/pci/devices/x");
+  CHECK(run({"verify", "--root", root.path()}).status == 3);  // the command line asks for it
+  root.file("/proc/cmdline", "iommu=pt\n");
+  CHECK(run({"verify", "--root", root.path()}).status == 4);
+  root.remove("/sys/kernel/iommu_groups").directory("/sys/kernel/other");
+  CHECK(run({"verify", "--root", root.path()}).status == 4);
+}
+
 TEST_CASE("verify: settings and options choose the devices") {
   TempRoot root;
   add_translated_gpu(root);
@@ -163,6 +180,7 @@ TEST_CASE("verify: settings and options choose the devices") {
       3);
   CHECK(run({"verify", "--root", root.path(), "--device", "3b:00.0"}).status == 3);
   CHECK(run({"verify", "--root", root.path(), "--device", "ff:00.0"}).status == 1);
+  CHECK(run({"verify", "--root", root.path(), "--device", "zz"}).status == 2);
   root.file("/etc/peerpath/peerpath.conf", "match = 1234:*\n");
   CHECK(run({"verify", "--root", root.path()}).status == 77);
   root.file("/etc/peerpath/peerpath.conf.d/10-gpu.conf", "match = 10de:*:03\n");
