@@ -348,6 +348,31 @@ Result<> remove_ours(const System& system, const Ledger& ledger, const std::stri
   return {};
 }
 
+/// The files of ours that the plan or the ledger names.
+Result<> remove_all_ours(const System& system, const Ledger& ledger, const Plan& plan,
+                         Applied& applied) {
+  std::vector<std::string> paths;
+  for (const auto& step : plan.steps) {
+    if (const auto* remove = std::get_if<RemoveFile>(&step)) paths.push_back(remove->path);
+  }
+  for (const auto& file : ledger.files)
+    paths.push_back(file.path);
+  for (const auto& path : paths) {
+    if (auto done = remove_ours(system, ledger, path, applied); !done) return done;
+  }
+  return {};
+}
+
+/// Leftovers and directories, once nothing else of ours is there.
+void clear_up(const System& system, const Ledger& ledger) {
+  clear_leftovers(system, ledger);
+  remove_created(system, ledger);
+  // A run that was killed before it could write the ledger leaves the directory alone.
+  if (const auto left = system.list(state_directory); left && left->empty()) {
+    std::ignore = system.remove_directory(state_directory);
+  }
+}
+
 }  // namespace
 
 std::vector<Change> changes_of(const Plan& plan) {
@@ -381,18 +406,7 @@ Result<Applied> apply_revert(const System& system, const BootLoader* loader, con
   const auto directories = untouched(system, ledger);
   Applied applied;
 
-  for (const auto& step : plan.steps) {
-    if (const auto* remove = std::get_if<RemoveFile>(&step)) {
-      if (auto done = remove_ours(system, ledger, remove->path, applied); !done) {
-        return fail(done.error());
-      }
-    }
-  }
-  for (const auto& file : ledger.files) {
-    if (auto done = remove_ours(system, ledger, file.path, applied); !done) {
-      return fail(done.error());
-    }
-  }
+  if (auto done = remove_all_ours(system, ledger, plan, applied); !done) return fail(done.error());
   for (const auto& step : plan.steps) {
     if (const auto* generate = std::get_if<Regenerate>(&step); generate && loader != nullptr) {
       auto done = regenerate(system, *loader, *generate);
@@ -409,16 +423,11 @@ Result<Applied> apply_revert(const System& system, const BootLoader* loader, con
   }
   for (const auto& artefact : ledger.artefacts)
     restore_artefact(system, artefact);
-  clear_leftovers(system, ledger);
   if (*loaded) {
     if (auto removed = system.remove_file(ledger_path); !removed) return fail(removed.error());
     applied.changes.push_back({std::string(ledger_path), "remove"});
   }
-  remove_created(system, ledger);
-  // A run that was killed before it could write the ledger leaves the directory alone.
-  if (const auto left = system.list(state_directory); left && left->empty()) {
-    std::ignore = system.remove_directory(state_directory);
-  }
+  clear_up(system, ledger);
   restore_directories(system, directories);
   return applied;
 }

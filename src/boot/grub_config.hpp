@@ -19,7 +19,7 @@ inline constexpr std::string_view grub_config_path = "/boot/grub/grub.cfg";
                                                   std::string_view path = grub_config_path);
 
 /// The same for a text that isn't in that file yet.
-[[nodiscard]] Result<Inspection> parse_grub_config(const System& system, const std::string& path,
+[[nodiscard]] Result<Inspection> parse_grub_config(const System& system, const std::string& file,
                                                    const std::string& text);
 
 /// Whether GRUB boots Xen, with Linux as its dom0.

@@ -180,6 +180,23 @@ Result<bool> has_stale_word(const System& system, bool has_dropin) {
   return std::ranges::any_of(inspection->entries, has_word_of_ours);
 }
 
+/// The administrator's word that forbids going on, if there's one: in the settings without our
+/// file, or in an entry that no generator wrote.
+Result<std::optional<Conflict>> find_conflict(const System& system, const GrubSettings& theirs,
+                                              const std::vector<JudgedEntry>& entries,
+                                              const Request& request) {
+  if (request.force) return std::nullopt;
+  for (const auto& value : {theirs.normal_entry(), theirs.recovery_entry()}) {
+    auto conflict = contradiction(system, value, request.arch);
+    if (!conflict || *conflict) return conflict;
+  }
+  for (const auto& [entry, mode, judgement] : entries) {
+    if (entry.generated || !entry.kernel_present || mode != cmdline::Mode::translated) continue;
+    return Conflict{judgement.decided_by->text, entry.file, entry.line};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool GrubDropin::detect(const System& system) const {
@@ -208,21 +225,11 @@ Result<Plan> GrubDropin::plan(const System& system, const Request& request) cons
   const SettingsChange without{std::string(dropin_path), std::nullopt};
   const auto theirs = evaluate_grub_settings(system, without);
   if (!theirs) return fail(theirs.error());
-  if (!request.force) {
-    for (const auto& value : {theirs->normal_entry(), theirs->recovery_entry()}) {
-      auto conflict = contradiction(system, value, request.arch);
-      if (!conflict) return fail(conflict.error());
-      if (*conflict) {
-        plan.conflict = std::move(**conflict);
-        return plan;
-      }
-    }
-    // Entries that no generator wrote carry words of their own.
-    for (const auto& [entry, mode, judgement] : entries) {
-      if (entry.generated || !entry.kernel_present || mode != cmdline::Mode::translated) continue;
-      plan.conflict = Conflict{judgement.decided_by->text, entry.file, entry.line};
-      return plan;
-    }
+  auto conflict = find_conflict(system, *theirs, entries, request);
+  if (!conflict) return fail(conflict.error());
+  if (*conflict) {
+    plan.conflict = std::move(**conflict);
+    return plan;
   }
 
   const auto satisfied = all_untranslated(*theirs, request.arch);

@@ -140,6 +140,19 @@ Result<std::optional<Target>> find_target(const System& system, Outcome& outcome
   return Target{*arch, *loader};
 }
 
+/// Whether the platform lets us go on; the outcome says why not.
+Result<bool> admit(const System& system, const Target& target, const Options& options,
+                   Outcome& outcome) {
+  auto refused = refusal(system);
+  if (!refused) return fail(refused.error());
+  if (*refused) {
+    end(outcome, "unsupported", ExitStatus::unsupported, std::move(**refused));
+    return false;
+  }
+  if (target.arch != cmdline::Arch::arm64) return true;
+  return admit_arm64(system, *target.loader, options, outcome);
+}
+
 std::string where(const System& system, const Conflict& conflict) {
   if (conflict.file.empty()) return "a computed setting";
   return fmt::format("{}:{}", system.shown(conflict.file), conflict.line);
@@ -164,14 +177,9 @@ Result<Outcome> ensure(const System& system, const Options& options) {
   if (!*target) return outcome;
   const auto& [arch, loader] = **target;
 
-  auto refused = refusal(system);
-  if (!refused) return fail(refused.error());
-  if (*refused) return end(outcome, "unsupported", ExitStatus::unsupported, std::move(**refused));
-  if (arch == cmdline::Arch::arm64) {
-    const auto admitted = admit_arm64(system, *loader, options, outcome);
-    if (!admitted) return fail(admitted.error());
-    if (!*admitted) return outcome;
-  }
+  const auto admitted = admit(system, **target, options, outcome);
+  if (!admitted) return fail(admitted.error());
+  if (!*admitted) return outcome;
 
   Fd lock;
   if (!options.dry_run) {

@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
+#include <optional>
 #include <sstream>
 
 namespace peerpath::cli {
@@ -30,66 +31,65 @@ Result<std::vector<std::string>> settings_files(const System& system) {
   return files;
 }
 
+/// What one file sets.
+struct FileSettings {
+  std::vector<std::string> match;
+  std::optional<bool> arm64_passthrough;
+};
+
 /// Boost's parser doesn't say where it stopped, so it gets one line at a time.
-Result<> read_line(const std::string& line, const po::options_description& known,
-                   std::vector<po::option>& found) {
+Result<> read_line(std::string_view line, FileSettings& found) {
+  if (line.find('\0') != std::string_view::npos) return fail(Errc::malformed, "binary data");
+  // Boost would take it for the start of a section and put nothing in front of our names.
+  if (trim(line).starts_with('[')) {
+    return fail(Errc::malformed, "sections have no meaning here");
+  }
+  po::options_description known;
+  known.add_options()("match", po::value<std::string>())("arm64-passthrough", po::value<bool>());
+  po::variables_map values;
   try {
-    std::istringstream stream(line);
-    for (auto& option : po::parse_config_file(stream, known).options) {
-      found.push_back(std::move(option));
-    }
-    return {};
+    std::istringstream stream{std::string(line)};
+    po::store(po::parse_config_file(stream, known), values);
   } catch (const po::error& error) {
     return fail(Errc::malformed, error.what());
   }
+  if (values.count("match") != 0) {
+    const auto pattern = values["match"].as<std::string>();
+    if (const auto match = probe::parse_pci_match(pattern); !match) return fail(match.error());
+    found.match.push_back(pattern);
+  }
+  if (values.count("arm64-passthrough") != 0) {
+    found.arm64_passthrough = values["arm64-passthrough"].as<bool>();
+  }
+  return {};
+}
+
+Result<FileSettings> read_file(const System& system, const std::string& file) {
+  const auto text = system.read(file);
+  if (!text) return fail(text.error());
+  FileSettings found;
+  std::size_t number = 0;
+  for (const auto line : lines(*text)) {
+    ++number;
+    if (const auto read = read_line(line, found); !read) {
+      return fail(Errc::malformed, fmt::format("'{}': line {}: {}", system.shown(file), number,
+                                               printable(read.error().message)));
+    }
+  }
+  return found;
 }
 
 }  // namespace
 
 Result<Settings> load_settings(const System& system) {
   Settings settings;
-  po::options_description known;
-  known.add_options()("match", po::value<std::vector<std::string>>())("arm64-passthrough",
-                                                                      po::value<bool>());
   const auto files = settings_files(system);
   if (!files) return fail(files.error());
   for (const auto& file : *files) {
-    const auto text = system.read(file);
-    if (!text) return fail(text.error());
-    std::vector<std::string> matches;
-    std::size_t number = 0;
-    for (const auto line : lines(*text)) {
-      ++number;
-      const auto at_line = [&](std::string_view why) {
-        return fail(Errc::malformed,
-                    fmt::format("'{}': line {}: {}", system.shown(file), number, printable(why)));
-      };
-      if (line.find('\0') != std::string_view::npos) return at_line("binary data");
-      // Boost would take it for the start of a section and put nothing in front of our names.
-      if (trim(line).starts_with('[')) return at_line("sections have no meaning here");
-      std::vector<po::option> options;
-      if (const auto read = read_line(std::string(line), known, options); !read) {
-        return at_line(read.error().message);
-      }
-      for (const auto& option : options) {
-        po::variables_map values;
-        try {
-          po::parsed_options one(&known);
-          one.options.push_back(option);
-          po::store(one, values);
-        } catch (const po::error& error) {
-          return at_line(error.what());
-        }
-        if (option.string_key == "match") {
-          const auto match = probe::parse_pci_match(option.value.at(0));
-          if (!match) return at_line(match.error().message);
-          matches.push_back(option.value.at(0));
-        } else {
-          settings.arm64_passthrough = values["arm64-passthrough"].as<bool>();
-        }
-      }
-    }
-    if (!matches.empty()) settings.match = std::move(matches);
+    auto found = read_file(system, file);
+    if (!found) return fail(found.error());
+    if (!found->match.empty()) settings.match = std::move(found->match);
+    settings.arm64_passthrough = found->arm64_passthrough.value_or(settings.arm64_passthrough);
   }
   return settings;
 }
