@@ -34,64 +34,96 @@ void prepend(std::deque<std::string>& pending, std::string_view path) {
   }
 }
 
+/// The state of a walk: the directories down to where it is, and the names still to be taken.
+class Walk {
+ public:
+  explicit Walk(LastLink last_link) : last_link_(last_link) {}
+
+  int start(int root, std::string_view path) {
+    directories_.emplace_back(::fcntl(root, F_DUPFD_CLOEXEC, 0));
+    if (!directories_.back()) return errno;
+    prepend(pending_, path);
+    return 0;
+  }
+
+  int run() {
+    while (exists_ && !pending_.empty()) {
+      const std::string name = std::move(pending_.front());
+      pending_.pop_front();
+      if (const int error = name == ".." ? go_up() : name == "." ? 0 : go_down(name); error != 0) {
+        return error;
+      }
+    }
+    return 0;
+  }
+
+  void finish(Place& place) {
+    place.path = "/" + join(names_, "/");
+    place.exists = exists_;
+    place.name = names_.empty() ? "" : names_.back();
+    // One up from the last directory, unless that last component isn't there.
+    place.parent = std::move(directories_[names_.empty() ? 0 : names_.size() - 1]);
+  }
+
+ private:
+  int go_up() {
+    // Above the root is the root.
+    if (!names_.empty()) {
+      names_.pop_back();
+      directories_.pop_back();
+    }
+    return 0;
+  }
+
+  int go_down(const std::string& name) {
+    Fd next(::openat(directories_.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) {
+      if (errno != ENOENT || !pending_.empty()) return errno;
+      names_.push_back(name);
+      exists_ = false;
+      return 0;
+    }
+    struct stat status {};
+    if (::fstat(next.get(), &status) != 0) return errno;
+    if (S_ISLNK(status.st_mode) && (!pending_.empty() || last_link_ == LastLink::follow)) {
+      return follow(name);
+    }
+    if (!pending_.empty() && !S_ISDIR(status.st_mode)) return ENOTDIR;
+    names_.push_back(name);
+    directories_.push_back(std::move(next));
+    return 0;
+  }
+
+  int follow(const std::string& name) {
+    if (++links_ > most_links) return ELOOP;
+    std::string target;
+    const int error = read_link_at(directories_.back().get(), name.c_str(), target);
+    if (error != 0) return error;
+    if (target.starts_with('/')) {
+      directories_.resize(1);
+      names_.clear();
+    }
+    prepend(pending_, target);
+    return 0;
+  }
+
+  LastLink last_link_;
+  std::vector<Fd> directories_;
+  std::vector<std::string> names_;
+  std::deque<std::string> pending_;
+  int links_ = 0;
+  bool exists_ = true;
+};
+
 }  // namespace
 
 int walk(int root, std::string_view path, LastLink last_link, Place& place) {
   if (path.find('\0') != std::string_view::npos) return EINVAL;
   if (path.size() >= PATH_MAX) return ENAMETOOLONG;
-
-  std::vector<Fd> directories;
-  directories.emplace_back(::fcntl(root, F_DUPFD_CLOEXEC, 0));
-  if (!directories.back()) return errno;
-  std::vector<std::string> names;
-  std::deque<std::string> pending;
-  prepend(pending, path);
-  int links = 0;
-  bool exists = true;
-
-  while (!pending.empty()) {
-    const std::string name = std::move(pending.front());
-    pending.pop_front();
-    if (name == ".") continue;
-    if (name == "..") {
-      if (!names.empty()) {
-        names.pop_back();
-        directories.pop_back();
-      }
-      continue;
-    }
-    const int here = directories.back().get();
-    Fd next(::openat(here, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) {
-      if (errno != ENOENT || !pending.empty()) return errno;
-      names.push_back(name);
-      exists = false;
-      break;
-    }
-    struct stat status {};
-    if (::fstat(next.get(), &status) != 0) return errno;
-    if (S_ISLNK(status.st_mode) && (!pending.empty() || last_link == LastLink::follow)) {
-      if (++links > most_links) return ELOOP;
-      std::string target;
-      if (const int error = read_link_at(here, name.c_str(), target); error != 0) return error;
-      if (target.starts_with('/')) {
-        directories.resize(1);
-        names.clear();
-      }
-      prepend(pending, target);
-      continue;
-    }
-    if (!pending.empty() && !S_ISDIR(status.st_mode)) return ENOTDIR;
-    names.push_back(name);
-    directories.push_back(std::move(next));
-  }
-
-  place.path = "/" + join(names, "/");
-  place.exists = exists;
-  place.name = names.empty() ? "" : names.back();
-  // The parent: one up from the last directory, unless that last component isn't there.
-  const std::size_t parent = names.empty() ? 0 : names.size() - 1;
-  place.parent = std::move(directories[parent]);
+  Walk walk(last_link);
+  if (const int error = walk.start(root, path); error != 0) return error;
+  if (const int error = walk.run(); error != 0) return error;
+  walk.finish(place);
   return 0;
 }
 
