@@ -144,7 +144,7 @@ DriverReport count_gpus(const DriverQuery& query) {
     ::close(ends[1]);
     return report;
   }
-  if (child == 0) run_child(query.library, ends[1], parent);
+  if (child == 0) run_child(query.soname, ends[1], parent);
   ::close(ends[1]);
   // The child does the same: whichever comes first, the group exists before we kill it.
   ::setpgid(child, child);

@@ -30,7 +30,7 @@ struct DriverReport {
 };
 
 struct DriverQuery {
-  std::string library = "libcuda.so.1";  ///< as dlopen(3) takes it
+  std::string soname = "libcuda.so.1";  ///< as dlopen(3) takes it
   std::chrono::milliseconds limit{60'000};
   std::chrono::milliseconds grace{2'000};  ///< how long a killed process may take to end
   /// Asks once, without waiting, whether the process has ended, and with which wait(2) status.

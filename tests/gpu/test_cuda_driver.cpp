@@ -18,7 +18,7 @@ namespace {
 
 DriverQuery query(const std::string& fake) {
   DriverQuery query;
-  query.library = PEERPATH_FAKE_CUDA_DIR "/fake_cuda_" + fake + ".so";
+  query.soname = PEERPATH_FAKE_CUDA_DIR "/fake_cuda_" + fake + ".so";
   query.limit = milliseconds(10'000);
   return query;
 }
@@ -74,7 +74,7 @@ TEST_CASE("count_gpus: counting fails → that call's error, no count") {
 
 TEST_CASE("count_gpus: no such library → no driver, with the loader's words") {
   DriverQuery query;
-  query.library = "libcuda-that-is-not-there.so.1";
+  query.soname = "libcuda-that-is-not-there.so.1";
   const auto report = count_gpus(query);
   CHECK(report.outcome == DriverOutcome::no_driver);
   CHECK(report.detail ==
@@ -89,7 +89,7 @@ TEST_CASE("count_gpus: a library that isn't one → unusable, not absent") {
   REQUIRE(::write(fd, "not ELF", 7) == 7);
   ::close(fd);
   DriverQuery query;
-  query.library = name;
+  query.soname = name;
   const auto report = count_gpus(query);
   ::unlink(name);
   CHECK(report.outcome == DriverOutcome::unusable);
