@@ -106,6 +106,17 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string base_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+std::string directory_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos) return "";
+  return std::string(slash == 0 ? "/" : path.substr(0, slash));
+}
+
 bool matches_glob(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;

@@ -30,6 +30,12 @@ namespace peerpath {
 /// Safe to print on a terminal: control bytes and bytes that are not UTF-8 become `\xNN`.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// The last component of a path: all of it where it has no slash.
+[[nodiscard]] std::string base_name(std::string_view path);
+
+/// The path without its last component: "/" for one in the root itself.
+[[nodiscard]] std::string directory_of(std::string_view path);
+
 /// `*` matches any text, everything else itself.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
 

@@ -11,15 +11,6 @@
 namespace peerpath::boot {
 namespace {
 
-std::string base_name(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
-std::string directory_of(std::string_view path) {
-  return std::string(path.substr(0, path.rfind('/')));
-}
-
 bool loads_linux(const std::string& verb) {
   return verb == "linux" || verb == "linux16" || verb == "linuxefi";
 }

@@ -139,16 +139,19 @@ Result<std::optional<std::string>> cannot_generate(const System& system) {
   return std::nullopt;
 }
 
-Result<> add_regeneration(const System& system, Plan& plan) {
+Result<> add_regeneration(const System& system, const GrubDropin& loader, std::string_view brings,
+                          Plan& plan) {
   auto reason = cannot_generate(system);
   if (!reason) return fail(reason.error());
   if (*reason) {
-    plan.deferred = std::move(**reason);
+    plan.deferred.push_back({"GRUB's configuration isn't generated now", std::move(**reason),
+                             fmt::format("the next 'update-grub' {}", brings)});
     return {};
   }
   auto path = system.resolve(grub_config_path);
   if (!path) return fail(path.error());
-  plan.steps.emplace_back(Regenerate{std::move(*path), {std::string(mkconfig_path), "-o"}});
+  plan.steps.emplace_back(
+      Regenerate{std::move(*path), {std::string(mkconfig_path), "-o"}, &loader});
   return {};
 }
 
@@ -244,7 +247,8 @@ Result<Plan> GrubDropin::plan(const System& system, const Request& request) cons
     if (ours->content != content) plan.steps.emplace_back(WriteFile{without.path, content});
   }
   if (is_stale(entries, !plan.steps.empty()) || inspection->missing) {
-    if (const auto added = add_regeneration(system, plan); !added) return fail(added.error());
+    const auto added = add_regeneration(system, *this, "brings the word", plan);
+    if (!added) return fail(added.error());
   }
   return plan;
 }
@@ -258,7 +262,8 @@ Result<Plan> GrubDropin::plan_revert(const System& system) const {
   const auto stale = has_stale_word(system, ours->content.has_value());
   if (!stale) return fail(stale.error());
   if (!*stale) return plan;
-  if (const auto added = add_regeneration(system, plan); !added) return fail(added.error());
+  const auto added = add_regeneration(system, *this, "takes the word away", plan);
+  if (!added) return fail(added.error());
   return plan;
 }
 

@@ -23,11 +23,19 @@ Json to_json(const Ledger& ledger) {
   Json json;
   json["schema"] = schema;
   json["schema_version"] = schema_version;
-  json["boot_loader"] = ledger.boot_loader;
+  json["boot_loaders"] = ledger.boot_loaders;
   json["files"] = Json::array();
   for (const auto& file : ledger.files) {
     json["files"].push_back({{"path", file.path}, {"content", file.content}});
   }
+  json["edits"] = Json::array();
+  for (const auto& edit : ledger.edits) {
+    Json entry{{"path", edit.path}, {"offset", edit.offset}, {"inserted", edit.inserted},
+               {"size", edit.size}, {"digest", edit.digest}, {"before", to_json(edit.before)}};
+    if (edit.after) entry["after"] = to_json(*edit.after);
+    json["edits"].push_back(std::move(entry));
+  }
+  json["theirs"] = ledger.theirs;
   json["artefacts"] = Json::array();
   for (const auto& artefact : ledger.artefacts) {
     json["artefacts"].push_back({{"path", artefact.path},
@@ -47,11 +55,19 @@ Json to_json(const Ledger& ledger) {
 
 Ledger ledger_from(const Json& json) {
   Ledger ledger;
-  ledger.boot_loader = json.at("boot_loader").get<std::string>();
+  ledger.boot_loaders = json.at("boot_loaders").get<std::vector<std::string>>();
   for (const auto& file : json.at("files")) {
     ledger.files.push_back(
         {file.at("path").get<std::string>(), file.at("content").get<std::string>()});
   }
+  for (const auto& edit : json.at("edits")) {
+    Ledger::Edit entry{edit.at("path").get<std::string>(),     edit.at("offset").get<std::size_t>(),
+                       edit.at("inserted").get<std::string>(), edit.at("size").get<std::uint64_t>(),
+                       edit.at("digest").get<std::uint64_t>(), time_from(edit.at("before"))};
+    if (edit.contains("after")) entry.after = time_from(edit.at("after"));
+    ledger.edits.push_back(std::move(entry));
+  }
+  ledger.theirs = json.at("theirs").get<std::vector<std::string>>();
   for (const auto& artefact : json.at("artefacts")) {
     ledger.artefacts.push_back(
         {artefact.at("path").get<std::string>(), artefact.at("size").get<std::uint64_t>(),

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "sys/system.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -22,6 +23,16 @@ struct Ledger {
     std::string path;
     std::string content;  ///< as we wrote it
   };
+  /// Somebody else's file, into which we put bytes.
+  struct Edit {
+    std::string path;
+    std::size_t offset = 0;
+    std::string inserted;
+    std::uint64_t size = 0;              ///< of the file before
+    std::uint64_t digest = 0;            ///< likewise
+    timespec before = {};                ///< its time
+    std::optional<timespec> after = {};  ///< nothing while a run is under way
+  };
   /// A file that a generator rewrote; enough to know it again and give its time back.
   struct Artefact {
     std::string path;
@@ -36,12 +47,22 @@ struct Ledger {
     std::optional<timespec> after = {};  ///< nothing while a run is under way
   };
 
-  std::string boot_loader;
+  std::vector<std::string> boot_loaders = {};
   std::vector<File> files = {};
+  std::vector<Edit> edits = {};
+  /// Others' files that held our word before we came: it stays there.
+  std::vector<std::string> theirs = {};
   std::vector<Artefact> artefacts = {};
   std::vector<Directory> directories = {};
   std::vector<std::string> created = {};  ///< directories that weren't there
 };
+
+/// The one with that path among a ledger's items.
+template <class Items>
+[[nodiscard]] auto find_path(Items& items, std::string_view path) {
+  return std::find_if(items.begin(), items.end(),
+                      [&](const auto& item) { return item.path == path; });
+}
 
 /// FNV-1a: tells an unchanged file from a changed one; it isn't there against forgery.
 [[nodiscard]] std::uint64_t digest_of(std::string_view content);

@@ -16,7 +16,7 @@ std::span<const BootLoader* const> all_boot_loaders() {
   return all;
 }
 
-Result<const BootLoader*> find_boot_loader(const System& system, cmdline::Arch arch) {
+Result<std::vector<const BootLoader*>> find_boot_loaders(const System& system, cmdline::Arch arch) {
   // Systems that a loader of ours would take for its own, though another file decides there.
   if (const auto found = find_unsupported(system)) {
     return fail(Errc::unsupported,
@@ -24,9 +24,13 @@ Result<const BootLoader*> find_boot_loader(const System& system, cmdline::Arch a
                             fmt::format(fmt::runtime(found->remedy),
                                         fmt::arg("word", cmdline::passthrough_word(arch)))));
   }
+  std::vector<const BootLoader*> found;
   for (const auto* loader : all_boot_loaders()) {
-    if (loader->detect(system)) return loader;
+    if (!loader->detect(system)) continue;
+    if (loader->rules_alone()) return std::vector{loader};
+    found.push_back(loader);
   }
+  if (!found.empty()) return found;
   return fail(Errc::unsupported,
               fmt::format("'{}': no boot loader found that this version can set up; add '{}' to "
                           "every kernel's command line by hand",

@@ -4,16 +4,17 @@
 #include "boot/types.hpp"
 
 #include <span>
-#include <string>
+#include <vector>
 
 namespace peerpath::boot {
 
-/// Every boot loader that we can set up, in the order of detection: the first that's found owns
-/// the way to boot. To add one, write its file and list it here.
+/// Every boot loader that we can set up, in the order of detection. To add one, write its file and
+/// list it here.
 [[nodiscard]] std::span<const BootLoader* const> all_boot_loaders();
 
-/// The one that boots the system in the root. Errors: unsupported, naming what was found instead
-/// and what to do by hand.
-[[nodiscard]] Result<const BootLoader*> find_boot_loader(const System& system, cmdline::Arch arch);
+/// Those that boot the system in the root: one that rules alone, or all that are there. Errors:
+/// unsupported, naming what was found instead and what to do by hand.
+[[nodiscard]] Result<std::vector<const BootLoader*>> find_boot_loaders(const System& system,
+                                                                       cmdline::Arch arch);
 
 }  // namespace peerpath::boot

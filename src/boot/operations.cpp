@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "boot/operations.hpp"
 
+#include "base/text.hpp"
 #include "boot/judge_entry.hpp"
 #include "boot/ledger.hpp"
 #include "boot/loaders.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace peerpath::boot {
 namespace {
@@ -37,21 +39,26 @@ Outcome& end(Outcome& outcome, std::string_view result, ExitStatus status, std::
   return end(outcome, result, status);
 }
 
+using BootLoaders = std::vector<const BootLoader*>;
+
 /// Reads the entries into the outcome.
-Result<> inspect(const System& system, const BootLoader& loader, cmdline::Arch arch,
+Result<> inspect(const System& system, const BootLoaders& loaders, cmdline::Arch arch,
                  const Options& options, Outcome& outcome) {
-  auto inspection = loader.inspect(system);
-  if (!inspection) return fail(inspection.error());
-  outcome.entries = judge_entries(inspection->entries, arch);
+  for (const auto* loader : loaders) {
+    auto inspection = loader->inspect(system);
+    if (!inspection) return fail(inspection.error());
+    std::ranges::move(judge_entries(inspection->entries, arch),
+                      std::back_inserter(outcome.entries));
+    std::ranges::move(inspection->notes, std::back_inserter(outcome.messages));
+    std::ranges::move(inspection->unfollowed, std::back_inserter(outcome.unfollowed));
+    if (inspection->missing) {
+      outcome.messages.push_back(
+          fmt::format("there's no '{}'", system.shown(*inspection->missing)));
+    }
+  }
   if (options.kernel) {
     std::erase_if(outcome.entries,
                   [&](const JudgedEntry& e) { return e.entry.version != *options.kernel; });
-  }
-  for (auto& note : inspection->notes)
-    outcome.messages.push_back(std::move(note));
-  outcome.unfollowed = std::move(inspection->unfollowed);
-  if (inspection->missing) {
-    outcome.messages.push_back(fmt::format("there's no '{}'", system.shown(*inspection->missing)));
   }
   return {};
 }
@@ -61,7 +68,7 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
   bool any = false;
   auto status = ExitStatus::good;
   for (const auto& [entry, mode, judgement] : outcome.entries) {
-    const auto place = fmt::format("{}:{}", system.shown(entry.file), entry.line);
+    const auto place = system.shown(entry.place());
     if (!entry.kernel_present) {
       outcome.messages.push_back(
           fmt::format("{}: '{}' isn't in this root, not counted", place, entry.kernel));
@@ -92,18 +99,19 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
 
 /// arm64 only where it's asked for, and only if every kernel is new enough.
 /// Returns whether to go on.
-Result<bool> admit_arm64(const System& system, const BootLoader& loader, const Options& options,
+Result<bool> admit_arm64(const System& system, const BootLoaders& loaders, const Options& options,
                          Outcome& outcome) {
   if (!options.arm64_passthrough) {
     end(outcome, "not-applicable", ExitStatus::not_applicable,
         "arm64 is left as it is; 'arm64-passthrough=yes' in the settings asks for passthrough");
     return false;
   }
-  const auto inspection = loader.inspect(system);
-  if (!inspection) return fail(inspection.error());
-  for (const auto& entry : inspection->entries) {
-    const auto version = cmdline::kernel_version(entry.version);
-    if (entry.kernel_present && (!version || *version < first_arm64)) {
+  for (const auto* loader : loaders) {
+    const auto inspection = loader->inspect(system);
+    if (!inspection) return fail(inspection.error());
+    for (const auto& entry : inspection->entries) {
+      const auto version = cmdline::kernel_version(entry.version);
+      if (!entry.kernel_present || (version && *version >= first_arm64)) continue;
       end(outcome, "unsupported", ExitStatus::unsupported,
           fmt::format("'{}' is older than 6.11 or of unknown version: on arm64 CUDA may not start "
                       "under passthrough before 6.11",
@@ -114,9 +122,16 @@ Result<bool> admit_arm64(const System& system, const BootLoader& loader, const O
   return true;
 }
 
+std::vector<std::string> names_of(const BootLoaders& loaders) {
+  std::vector<std::string> names;
+  for (const auto* loader : loaders)
+    names.emplace_back(loader->name());
+  return names;
+}
+
 struct Target {
   cmdline::Arch arch = cmdline::Arch::other;
-  const BootLoader* loader = nullptr;
+  BootLoaders loaders;
 };
 
 /// Finds what to work on. Nothing where the outcome is final already.
@@ -131,13 +146,13 @@ Result<std::optional<Target>> find_target(const System& system, Outcome& outcome
         fmt::format("'{}': neither x86-64 nor arm64", system.root()));
     return std::nullopt;
   }
-  const auto loader = find_boot_loader(system, *arch);
-  if (!loader) {
-    end(outcome, "unsupported", ExitStatus::unsupported, loader.error().message);
+  auto loaders = find_boot_loaders(system, *arch);
+  if (!loaders) {
+    end(outcome, "unsupported", ExitStatus::unsupported, loaders.error().message);
     return std::nullopt;
   }
-  outcome.boot_loader = (*loader)->name();
-  return Target{*arch, *loader};
+  outcome.boot_loader = join(names_of(*loaders), ", ");
+  return Target{*arch, std::move(*loaders)};
 }
 
 /// Whether the platform lets us go on; the outcome says why not.
@@ -150,12 +165,56 @@ Result<bool> admit(const System& system, const Target& target, const Options& op
     return false;
   }
   if (target.arch != cmdline::Arch::arm64) return true;
-  return admit_arm64(system, *target.loader, options, outcome);
+  return admit_arm64(system, target.loaders, options, outcome);
 }
 
 std::string where(const System& system, const Conflict& conflict) {
   if (conflict.file.empty()) return "a computed setting";
+  if (conflict.line == 0) return system.shown(conflict.file);
   return fmt::format("{}:{}", system.shown(conflict.file), conflict.line);
+}
+
+/// The plans of all the boot loaders as one: the first conflict stops them all.
+Result<Plan> plan_all(const System& system, const BootLoaders& loaders, const Request& request) {
+  Plan all;
+  for (const auto* loader : loaders) {
+    auto plan = loader->plan(system, request);
+    if (!plan) return fail(plan.error());
+    if (plan->conflict) return plan;
+    add_plan(all, std::move(*plan));
+  }
+  return all;
+}
+
+/// What takes away our changes to the boot loaders that are there and to those that were when the
+/// ledger was written.
+Result<Plan> plan_revert_all(const System& system, const BootLoaders& there) {
+  const auto ledger = load_ledger(system);
+  if (!ledger) return fail(ledger.error());
+  Plan all;
+  for (const auto* loader : all_boot_loaders()) {
+    const bool was_there = *ledger && std::ranges::find((*ledger)->boot_loaders, loader->name()) !=
+                                          (*ledger)->boot_loaders.end();
+    if (!was_there && std::ranges::find(there, loader) == there.end()) continue;
+    auto plan = loader->plan_revert(system);
+    if (!plan) return fail(plan.error());
+    add_plan(all, std::move(*plan));
+  }
+  return all;
+}
+
+std::vector<std::string> deferred_reasons(const Plan& plan) {
+  std::vector<std::string> reasons;
+  for (const auto& deferred : plan.deferred)
+    reasons.push_back(deferred.why);
+  return reasons;
+}
+
+/// Ends with what can't be done now, and when it will be.
+Outcome& end_deferred(Outcome& outcome, const Plan& plan) {
+  for (const auto& deferred : plan.deferred)
+    outcome.messages.push_back(deferred.text());
+  return end(outcome, "deferred", ExitStatus::good);
 }
 
 /// Whether the running kernel was booted in another mode than the next will be.
@@ -175,7 +234,7 @@ Result<Outcome> ensure(const System& system, const Options& options) {
   const auto target = find_target(system, outcome);
   if (!target) return fail(target.error());
   if (!*target) return outcome;
-  const auto& [arch, loader] = **target;
+  const auto& [arch, loaders] = **target;
 
   const auto admitted = admit(system, **target, options, outcome);
   if (!admitted) return fail(admitted.error());
@@ -187,11 +246,11 @@ Result<Outcome> ensure(const System& system, const Options& options) {
     if (!locked) return fail(locked.error());
     lock = std::move(*locked);
   }
-  const auto plan = loader->plan(system, {arch, options.force});
+  const auto plan = plan_all(system, loaders, {arch, options.force});
   if (!plan) return fail(plan.error());
   if (plan->conflict) {
     outcome.conflict = plan->conflict;
-    if (auto read = inspect(system, *loader, arch, options, outcome); !read) {
+    if (auto read = inspect(system, loaders, arch, options, outcome); !read) {
       return fail(read.error());
     }
     return end(outcome, "conflict", ExitStatus::conflict,
@@ -199,35 +258,29 @@ Result<Outcome> ensure(const System& system, const Options& options) {
                            "word, or use --force)",
                            where(system, *plan->conflict), plan->conflict->word));
   }
-  outcome.deferred = plan->deferred;
+  if (!plan->deferred.empty()) outcome.deferred = join(deferred_reasons(*plan), "; ");
 
   Applied applied{changes_of(*plan), std::nullopt};
   if (!options.dry_run) {
-    auto done = apply(system, *loader, *plan, options.force);
+    auto done = apply(system, *plan, names_of(loaders), options.force);
     if (!done) return fail(done.error());
     applied = std::move(*done);
     outcome.changed = !applied.changes.empty();
   }
   outcome.changes = std::move(applied.changes);
-  if (auto read = inspect(system, *loader, arch, options, outcome); !read) {
+  if (auto read = inspect(system, loaders, arch, options, outcome); !read) {
     return fail(read.error());
   }
   if (applied.not_generated) {
     return end(outcome, "failed", ExitStatus::failed,
-               fmt::format("{}; '{}' stays, and takes effect once GRUB's configuration can be "
-                           "generated",
-                           applied.not_generated->text(), "/etc/default/grub.d/zz-peerpath.cfg"));
+               fmt::format("{}; the settings stay, and take effect once it can be generated",
+                           applied.not_generated->text()));
   }
   outcome.reboot_required = !options.dry_run && needs_reboot(system, arch);
   if (options.dry_run && !outcome.changes.empty()) {
     return end(outcome, "would-change", ExitStatus::good);
   }
-  if (outcome.deferred) {
-    return end(outcome, "deferred", ExitStatus::good,
-               fmt::format("GRUB's configuration isn't generated now: {}; the next "
-                           "'update-grub' brings the word",
-                           *outcome.deferred));
-  }
+  if (outcome.deferred) return end_deferred(outcome, *plan);
   const auto status = judge_outcome(system, arch, outcome);
   return end(outcome, outcome.changed ? "changed" : "unchanged", status);
 }
@@ -243,30 +296,24 @@ Result<Outcome> revert(const System& system, const Options& options) {
     if (!locked) return fail(locked.error());
     lock = std::move(*locked);
   }
-  // The boot loader may be gone, or be another by now: what the ledger names goes all the same.
+  // The boot loader may be gone, or be another by now.
   const auto arch = root_arch(system).value_or(cmdline::Arch::x86_64);
-  const auto loader = find_boot_loader(system, arch);
-  Plan plan;
-  if (loader) {
-    outcome.boot_loader = (*loader)->name();
-    auto made = (*loader)->plan_revert(system);
-    if (!made) return fail(made.error());
-    plan = std::move(*made);
-  }
-  outcome.deferred = plan.deferred;
+  const auto loaders = find_boot_loaders(system, arch).value_or(BootLoaders{});
+  outcome.boot_loader = join(names_of(loaders), ", ");
+  const auto plan = plan_revert_all(system, loaders);
+  if (!plan) return fail(plan.error());
+  if (!plan->deferred.empty()) outcome.deferred = join(deferred_reasons(*plan), "; ");
 
-  Applied applied{changes_of(plan), std::nullopt};
+  Applied applied{changes_of(*plan), std::nullopt};
   if (!options.dry_run) {
-    auto done = apply_revert(system, loader ? *loader : nullptr, plan);
+    auto done = apply_revert(system, *plan);
     if (!done) return fail(done.error());
     applied = std::move(*done);
     outcome.changed = !applied.changes.empty();
   }
   outcome.changes = std::move(applied.changes);
-  if (loader) {
-    if (auto read = inspect(system, **loader, arch, options, outcome); !read) {
-      return fail(read.error());
-    }
+  if (auto read = inspect(system, loaders, arch, options, outcome); !read) {
+    return fail(read.error());
   }
   if (applied.not_generated) {
     return end(outcome, "failed", ExitStatus::failed, applied.not_generated->text());
@@ -275,12 +322,7 @@ Result<Outcome> revert(const System& system, const Options& options) {
   if (options.dry_run && !outcome.changes.empty()) {
     return end(outcome, "would-change", ExitStatus::good);
   }
-  if (outcome.deferred) {
-    return end(outcome, "deferred", ExitStatus::good,
-               fmt::format("GRUB's configuration isn't generated now: {}; the next "
-                           "'update-grub' takes the word away",
-                           *outcome.deferred));
-  }
+  if (outcome.deferred) return end_deferred(outcome, *plan);
   return end(outcome, outcome.changed ? "changed" : "unchanged", ExitStatus::good);
 }
 
@@ -289,8 +331,8 @@ Result<Outcome> audit(const System& system, const Options& options) {
   const auto target = find_target(system, outcome);
   if (!target) return fail(target.error());
   if (!*target) return outcome;
-  const auto& [arch, loader] = **target;
-  if (auto read = inspect(system, *loader, arch, options, outcome); !read) {
+  const auto& [arch, loaders] = **target;
+  if (auto read = inspect(system, loaders, arch, options, outcome); !read) {
     return fail(read.error());
   }
   const auto status = judge_outcome(system, arch, outcome);

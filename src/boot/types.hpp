@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <variant>
 #include <vector>
 
@@ -21,11 +22,17 @@ struct Entry {
   /// The command lines that the kernel may get. Several where a boot loader's variable has several
   /// values in the same file; none where a variable's value can't be known before the boot.
   std::vector<std::string> command_lines;
-  std::string file;             ///< where it was read, as seen from inside the root
-  std::size_t line = 0;         ///< of the `linux` command, counted from 1
+  std::string file;  ///< where it was read, as seen from inside the root
+  /// Of what gives the command line, counted from 1; 0 where the file is no text.
+  std::size_t line = 0;
   bool generated = false;       ///< written by the boot loader's own generator from its settings
   bool kernel_present = false;  ///< the image is in this root: the entry boots this system
   bool has_initrd = false;
+
+  /// "FILE:LINE", or "FILE" where it's no text.
+  [[nodiscard]] std::string place() const {
+    return line == 0 ? file : file + ":" + std::to_string(line);
+  }
 };
 
 /// An entry with the mode that its kernel will boot in.
@@ -55,26 +62,56 @@ struct Conflict {
   std::size_t line = 0;  ///< 0 where unknown
 };
 
+class BootLoader;
+
 // What a plan is made of. Paths are as seen from inside the root.
+
+/// A file that's all ours.
 struct WriteFile {
   std::string path;
   std::string content;
+  mode_t mode = 0644;
+};
+/// Somebody else's file, in which bytes of ours are put in or taken out.
+struct EditFile {
+  std::string path;
+  std::size_t offset = 0;
+  std::string removed;  ///< the bytes there now; nothing is done if they're others
+  std::string inserted;
+  bool keep_mtime = false;  ///< something compares the file's age with that of others
 };
 struct RemoveFile {
   std::string path;
 };
 /// Runs the boot loader's generator into a new file beside the old one. The new one is audited,
-/// and only then renamed over the old one.
+/// and only then put into the place of the old one.
 struct Regenerate {
-  std::string path;                  ///< the artefact, symbolic links resolved
-  std::vector<std::string> command;  ///< the new file's path is appended
+  std::string path;                    ///< the artefact, symbolic links resolved
+  std::vector<std::string> command;    ///< the new file's path is appended
+  const BootLoader* loader = nullptr;  ///< whose `inspect_artefact` judges it
 };
-using Step = std::variant<WriteFile, RemoveFile, Regenerate>;
+/// Runs the boot loader's own tool, which brings the settings into the artefacts.
+struct RunTool {
+  std::string artefacts;  ///< what it writes, for people
+  std::vector<std::string> command;
+};
+using Step = std::variant<WriteFile, EditFile, RemoveFile, Regenerate, RunTool>;
+
+/// Something that can't be done here and now.
+struct Deferred {
+  std::string what;   ///< "GRUB's configuration isn't generated now"
+  std::string why;    ///< "there's no '/boot/grub/grub.cfg' yet"
+  std::string until;  ///< "the next 'update-grub' brings the word"
+
+  [[nodiscard]] std::string text() const { return what + ": " + why + "; " + until; }
+};
 
 struct Plan {
   std::vector<Step> steps;
-  std::optional<Conflict> conflict;     ///< then there are no steps
-  std::optional<std::string> deferred;  ///< why the artefact can't be made now
+  std::optional<Conflict> conflict;  ///< then there are no steps
+  std::vector<Deferred> deferred;
+  /// Others' files that hold our word already: it's theirs, and stays after us.
+  std::vector<std::string> theirs;
 };
 
 /// What `ensure` was asked for.
@@ -97,13 +134,18 @@ class BootLoader {
   /// Whether this boot loader boots the system in the root, from files under the root alone.
   [[nodiscard]] virtual bool detect(const System& system) const = 0;
 
+  /// Whether it rules out the boot loaders after it in the list. The others may be on one system
+  /// together, and which of them starts is the firmware's choice: all of them are set up.
+  [[nodiscard]] virtual bool rules_alone() const { return false; }
+
   /// Reads the entries of the final files. Errors: those of reading, malformed with the line.
   [[nodiscard]] virtual Result<Inspection> inspect(const System& system) const = 0;
 
   /// The same of one artefact's new content, before it replaces the old one.
+  /// Only those that have a `Regenerate` step need it.
   [[nodiscard]] virtual Result<Inspection> inspect_artefact(const System& system,
                                                             const std::string& path,
-                                                            const std::string& content) const = 0;
+                                                            const std::string& content) const;
 
   /// What makes every entry boot in passthrough. Nothing is changed by asking; after the plan was
   /// carried out, the next one is empty. Errors: malformed settings, unsupported with the reason.

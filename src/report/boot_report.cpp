@@ -28,8 +28,7 @@ Row row_of(const boot::JudgedEntry& judged) {
   const auto& entry = judged.entry;
   const auto word = deciding_word(judged);
   return {printable(entry.version.empty() ? entry.kernel : entry.version), mode_of(judged),
-          word.empty() ? "-" : printable(word), fmt::format("{}:{}", entry.file, entry.line),
-          printable(entry.title)};
+          word.empty() ? "-" : printable(word), entry.place(), printable(entry.title)};
 }
 
 std::string paint(std::string_view text, bool good, bool colour) {
@@ -61,7 +60,9 @@ std::string table(const std::vector<boot::JudgedEntry>& entries, bool colour) {
 
 std::string_view verb_of(const boot::Change& change, bool dry_run) {
   if (change.action == "write") return dry_run ? "would write" : "wrote";
+  if (change.action == "edit") return dry_run ? "would edit" : "edited";
   if (change.action == "remove") return dry_run ? "would remove" : "removed";
+  if (change.action == "update") return dry_run ? "would update" : "updated";
   return dry_run ? "would generate" : "generated";
 }
 

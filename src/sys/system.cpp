@@ -69,15 +69,26 @@ std::string temporary_name(const std::string& name) {
   return "." + name + ".peerpath-new";
 }
 
-/// Writes a temporary file with the content, as much like `original` as it can be.
-int write_temporary(const Place& place, const std::string& temporary, std::string_view content,
-                    mode_t mode) {
+/// A file on its way: complete beside the one that it will replace.
+struct Pending {
+  std::string path;
+  Place place;
+  Fd file;
+};
+
+/// Writes a temporary file with the content, as much like the original as it can be. It isn't
+/// synced yet.
+int write_temporary(Pending& pending, const FileWrite& write) {
+  const auto& place = pending.place;
   const int parent = place.parent.get();
+  const auto temporary = temporary_name(place.name);
   if (::unlinkat(parent, temporary.c_str(), 0) != 0 && errno != ENOENT) return errno;
-  Fd file(::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                   0600));
+  pending.file = Fd(::openat(parent, temporary.c_str(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const auto& file = pending.file;
   if (!file) return errno;
-  if (const int error = write_all(file.get(), content); error != 0) return error;
+  if (const int error = write_all(file.get(), write.content); error != 0) return error;
+  auto mode = write.mode;
   if (place.exists) {
     Fd original(::openat(parent, place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
@@ -87,8 +98,24 @@ int write_temporary(const Place& place, const std::string& temporary, std::strin
     mode = status.st_mode & 07777U;
   }
   if (::fchmod(file.get(), mode) != 0) return errno;
-  if (::fsync(file.get()) != 0) return errno;
+  if (write.mtime) {
+    const timespec times[2] = {{0, UTIME_OMIT}, *write.mtime};
+    if (::futimens(file.get(), times) != 0) return errno;
+  }
   return 0;
+}
+
+int find_place(int root, Pending& pending) {
+  const int error = walk(root, pending.path, LastLink::follow, pending.place);
+  return error == 0 && pending.place.name.empty() ? EISDIR : error;
+}
+
+int put_into_place(const Pending& pending) {
+  const int parent = pending.place.parent.get();
+  return ::renameat(parent, temporary_name(pending.place.name).c_str(), parent,
+                    pending.place.name.c_str()) == 0
+             ? 0
+             : errno;
 }
 
 /// `directory` is open with O_PATH, which can't be synced itself. Returns 0 or an errno.
@@ -209,20 +236,40 @@ Result<std::string> System::resolve(std::string_view path) const {
 }
 
 Result<> System::write(std::string_view path, std::string_view content, mode_t mode) const {
-  Place place;
-  int error = walk(root_fd_.get(), path, LastLink::follow, place);
-  if (error == 0 && place.name.empty()) error = EISDIR;
-  if (error == 0) {
-    const auto temporary = temporary_name(place.name);
-    error = write_temporary(place, temporary, content, mode);
-    if (error == 0 && ::renameat(place.parent.get(), temporary.c_str(), place.parent.get(),
-                                 place.name.c_str()) != 0) {
-      error = errno;
+  return write({FileWrite{std::string(path), std::string(content), mode}});
+}
+
+Result<> System::write(const std::vector<FileWrite>& files) const {
+  std::vector<Pending> pending;
+  const auto failed = [&](int error, std::string_view path) {
+    for (const auto& one : pending) {
+      if (one.file) ::unlinkat(one.place.parent.get(), temporary_name(one.place.name).c_str(), 0);
     }
-    if (error != 0) ::unlinkat(place.parent.get(), temporary.c_str(), 0);
+    return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  };
+  for (const auto& file : files) {
+    auto& one = pending.emplace_back();
+    one.path = file.path;
+    int error = find_place(root_fd_.get(), one);
+    if (error == 0) error = write_temporary(one, file);
+    if (error != 0) return failed(error, file.path);
   }
-  if (error == 0) error = sync_directory(place.parent);
-  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  // One after another from here on: the first sync takes the others' data along.
+  for (const auto& one : pending) {
+    if (::fsync(one.file.get()) != 0) return failed(errno, one.path);
+  }
+  for (const auto& one : pending) {
+    if (const int error = put_into_place(one); error != 0) return failed(error, one.path);
+  }
+  const Place* synced = nullptr;
+  for (const auto& one : pending) {
+    const auto directory = std::string_view(one.place.path).substr(0, one.place.path.rfind('/'));
+    if (synced != nullptr && synced->path.substr(0, synced->path.rfind('/')) == directory) continue;
+    if (const int error = sync_directory(one.place.parent); error != 0) {
+      return failed(error, one.path);
+    }
+    synced = &one.place;
+  }
   return {};
 }
 

@@ -27,6 +27,14 @@ struct FileInfo {
   timespec mtime = {};
 };
 
+/// A file to be written, see `System::write`.
+struct FileWrite {
+  std::string path;
+  std::string content;
+  mode_t mode = 0644;                  ///< of a file that's new
+  std::optional<timespec> mtime = {};  ///< given to the file before it's in place
+};
+
 /// A program to run. No shell is involved and nothing of our environment is passed on.
 struct Command {
   std::vector<std::string> argv;
@@ -83,6 +91,9 @@ class System {
   /// are kept; a new one gets `mode`, root's ownership being the process's.
   [[nodiscard]] Result<> write(std::string_view path, std::string_view content,
                                mode_t mode = 0644) const;
+  /// The same for several files: all are on the disk before the first is put into place, and a
+  /// directory is synced once. After a failure some may be the new ones.
+  [[nodiscard]] Result<> write(const std::vector<FileWrite>& files) const;
   /// Removes the temporary file that a `write` to this path left when it was killed, if it did.
   [[nodiscard]] Result<> remove_leftover(std::string_view path) const;
   [[nodiscard]] Result<> make_directory(std::string_view path, mode_t mode = 0755) const;

@@ -495,7 +495,9 @@ TEST_CASE("the ledger: unreadable → an error that names it, nothing is changed
 TEST_CASE("the ledger: it reads back as it was written") {
   TempRoot root;
   root.directory("/var/lib/peerpath");
-  Ledger ledger{"grub"};
+  Ledger ledger{.boot_loaders = {"grub", "bls"}};
+  ledger.edits.push_back({"/f", 7, " x", 9, digest_of("y"), {7, 8}, timespec{9, 10}});
+  ledger.theirs = {"/g"};
   ledger.files.push_back({"/a", "content\n"});
   ledger.artefacts.push_back({"/b", 12, digest_of("x"), {5, 6}});
   ledger.directories.push_back({"/c", {1, 2}, timespec{3, 4}});
@@ -503,7 +505,13 @@ TEST_CASE("the ledger: it reads back as it was written") {
   ledger.created = {"/e"};
   REQUIRE(save_ledger(root.system(), ledger));
   const auto read = load_ledger(root.system()).value().value();
-  CHECK(read.boot_loader == "grub");
+  CHECK(read.boot_loaders == ledger.boot_loaders);
+  CHECK(read.edits.at(0).offset == 7);
+  CHECK(read.edits.at(0).inserted == " x");
+  CHECK(read.edits.at(0).digest == digest_of("y"));
+  CHECK(read.edits.at(0).before.tv_nsec == 8);
+  CHECK(read.edits.at(0).after->tv_sec == 9);
+  CHECK(read.theirs == ledger.theirs);
   CHECK(read.files.at(0).content == "content\n");
   CHECK(read.artefacts.at(0).digest == digest_of("x"));
   CHECK(read.artefacts.at(0).mtime.tv_nsec == 6);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/added_word.hpp"
+#include "boot/apply.hpp"
+#include "boot/edits.hpp"
+#include "boot/ledger.hpp"
+#include "boot/places.hpp"
+#include "boot/regenerate.hpp"
+#include "boot/tool.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+namespace peerpath::boot {
+namespace {
+
+/// A generated file that has its old content again gets its old time, too.
+void restore_artefact(const System& system, const Ledger::Artefact& artefact) {
+  const auto content = system.read(artefact.path);
+  if (content && content->size() == artefact.size && digest_of(*content) == artefact.digest) {
+    std::ignore = system.set_mtime(artefact.path, artefact.mtime);
+  }
+}
+
+/// What runs that were killed left half-written beside the files.
+void clear_leftovers(const System& system, const Ledger& ledger) {
+  std::vector<std::string> paths{std::string(ledger_path)};
+  for (const auto& file : ledger.files)
+    paths.push_back(file.path);
+  for (const auto& edit : ledger.edits)
+    paths.push_back(edit.path);
+  for (const auto& artefact : ledger.artefacts) {
+    paths.push_back(artefact.path);
+    clear_generated(system, artefact.path);
+  }
+  for (const auto& path : paths)
+    std::ignore = system.remove_leftover(path);
+}
+
+Result<> remove_ours(const System& system, const Ledger& ledger, const std::string& path,
+                     Applied& applied) {
+  if (!system.link_info(path)) return {};
+  const auto known = find_path(ledger.files, path);
+  if (known != ledger.files.end()) {
+    const auto now = system.read(path);
+    if (!now) return fail(now.error());
+    if (*now != known->content) {
+      return fail(Errc::conflict,
+                  fmt::format("'{}': changed by somebody else since peerpath wrote it, left alone",
+                              system.shown(path)));
+    }
+  }
+  if (auto removed = system.remove_file(path); !removed) return removed;
+  applied.changes.push_back({path, "remove"});
+  return {};
+}
+
+/// The files of ours that the plan or the ledger names.
+Result<> remove_all_ours(const System& system, const Ledger& ledger, const Plan& plan,
+                         Applied& applied) {
+  std::vector<std::string> paths;
+  for (const auto& step : plan.steps) {
+    if (const auto* remove = std::get_if<RemoveFile>(&step)) paths.push_back(remove->path);
+  }
+  for (const auto& file : ledger.files)
+    paths.push_back(file.path);
+  for (const auto& path : paths) {
+    if (auto done = remove_ours(system, ledger, path, applied); !done) return done;
+  }
+  return {};
+}
+
+/// Leftovers and directories, once nothing else of ours is there.
+void clear_up(const System& system, const Ledger& ledger) {
+  clear_leftovers(system, ledger);
+  remove_created(system, ledger);
+  // A run that was killed before it could write the ledger leaves the directory alone.
+  if (const auto left = system.list(state_directory); left && left->empty()) {
+    std::ignore = system.remove_directory(state_directory);
+  }
+}
+
+/// What's taken out of others' files: what the plan says, and the ledger's own bytes where the
+/// boot loader that they were for is gone.
+std::vector<EditFile> edits_to_make(const System& system, const Ledger& ledger, const Plan& plan) {
+  std::vector<EditFile> edits;
+  for (const auto& step : plan.steps) {
+    if (const auto* edit = std::get_if<EditFile>(&step)) edits.push_back(*edit);
+  }
+  for (const auto& known : ledger.edits) {
+    if (find_path(edits, known.path) != edits.end()) continue;
+    const auto text = system.read(known.path);
+    if (!text) continue;
+    if (auto edit = take_slice(ledger, known.path, *text)) edits.push_back(std::move(*edit));
+  }
+  return edits;
+}
+
+/// A file that has its old content again gets its old time, if nobody else touched it since.
+void restore_time(const System& system, const Ledger& ledger, FileWrite& file) {
+  const auto known = find_path(ledger.edits, file.path);
+  if (known == ledger.edits.end() || digest_of(file.content) != known->digest) return;
+  const auto info = system.info(file.path);
+  if (info && (!known->after || same_time(*known->after, info->mtime))) file.mtime = known->before;
+}
+
+Result<> take_out(const System& system, const Ledger& ledger, const Plan& plan, Applied& applied) {
+  auto files = edited_files(system, edits_to_make(system, ledger, plan), nullptr);
+  if (!files) return fail(files.error());
+  for (auto& file : *files)
+    restore_time(system, ledger, file);
+  if (auto written = write_batch(system, *files); !written) return written;
+  for (const auto& file : *files)
+    applied.changes.push_back({file.path, "edit"});
+  return {};
+}
+
+/// Brings the artefacts up to date. A failure is kept: the rest goes on.
+void update_artefacts(const System& system, const Plan& plan, Applied& applied) {
+  for (const auto& step : plan.steps) {
+    Result<> done;
+    if (const auto* generate = std::get_if<Regenerate>(&step)) {
+      done = regenerate(system, *generate);
+      if (done) applied.changes.push_back({generate->path, "generate"});
+    } else if (const auto* tool = std::get_if<RunTool>(&step)) {
+      done = run_tool(system, *tool);
+      if (done) applied.changes.push_back({tool->artefacts, "update"});
+    }
+    if (!done) applied.not_generated = std::move(done.error());
+  }
+}
+
+}  // namespace
+
+Result<Applied> apply_revert(const System& system, const Plan& plan) {
+  const auto loaded = load_ledger(system);
+  if (!loaded) return fail(loaded.error());
+  const auto ledger = loaded->value_or(Ledger{});
+  const auto directories = untouched_directories(system, ledger);
+  Applied applied;
+
+  if (auto done = remove_all_ours(system, ledger, plan, applied); !done) return fail(done.error());
+  if (auto done = take_out(system, ledger, plan, applied); !done) return fail(done.error());
+  update_artefacts(system, plan, applied);
+  if (*loaded && (!plan.deferred.empty() || applied.not_generated)) {
+    // Not done yet: the ledger stays for the run that can finish.
+    auto rest = ledger;
+    rest.files.clear();
+    rest.edits.clear();
+    if (auto saved = save_ledger(system, rest); !saved) return fail(saved.error());
+    return applied;
+  }
+  for (const auto& artefact : ledger.artefacts)
+    restore_artefact(system, artefact);
+  if (*loaded) {
+    if (auto removed = system.remove_file(ledger_path); !removed) return fail(removed.error());
+    applied.changes.push_back({std::string(ledger_path), "remove"});
+  }
+  clear_up(system, ledger);
+  restore_directories(system, directories);
+  return applied;
+}
+
+}  // namespace peerpath::boot
