@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "boot/grub_script.hpp"
+#include "boot/kernel_image.hpp"
 
 #include <fmt/format.h>
 
@@ -15,14 +16,9 @@ bool loads_linux(const std::string& verb) {
   return verb == "linux" || verb == "linux16" || verb == "linuxefi";
 }
 
-/// Images that are loaded like Linux but aren't: memtest86+ and iPXE.
-bool is_other_program(const std::string& name) {
-  return name.starts_with("memtest") || name == "ipxe.lkrn";
-}
-
 /// Commands whose effect isn't in this file.
 bool leads_elsewhere(const std::string& verb) {
-  return verb == "source" || verb == "." || verb == "configfile" || verb == "blscfg" ||
+  return verb == "source" || verb == "." || verb == "configfile" || verb == "uki" ||
          verb == "eval" || verb == "chainloader" || verb.starts_with("extract_entries") ||
          verb.starts_with("legacy_");
 }
@@ -30,31 +26,6 @@ bool leads_elsewhere(const std::string& verb) {
 /// Whether a variable says which command it is.
 bool is_unknown_command(const GrubWord& word) {
   return !word.empty() && word.front().variable;
-}
-
-std::string version_in(const std::string& name) {
-  for (const std::string_view prefix : {"vmlinuz-", "vmlinux-", "kernel-", "linux-", "bzImage-"}) {
-    if (name.starts_with(prefix)) return name.substr(prefix.size());
-  }
-  return "";
-}
-
-/// Where the image is in this root, if it is. An entry may name it from the file system's own
-/// root: `/vmlinuz-…` with a separate /boot, `/@/boot/…` on btrfs.
-std::optional<std::string> find_kernel(const System& system, const std::string& kernel) {
-  for (const auto& path : {kernel, "/boot" + kernel, "/boot/" + base_name(kernel)}) {
-    if (path.starts_with('/') && system.exists(path)) return path;
-  }
-  return std::nullopt;
-}
-
-/// From the image's name; a link's target tells more than `/vmlinuz` does.
-std::string version_of(const System& system, const std::string& kernel,
-                       const std::optional<std::string>& found) {
-  if (found) {
-    if (const auto resolved = system.resolve(*found)) return version_in(base_name(*resolved));
-  }
-  return version_in(base_name(kernel));
 }
 
 /// Variables of the environment block: `name=value` lines padded with `#`.
@@ -93,6 +64,7 @@ class Reader {
 
   void add(const std::vector<GrubCommand>& commands, const std::string& file) {
     for (const auto& command : commands) {
+      if (command.in_menu_entry) inspection_.is_menu = true;
       const auto verb = text_of(command.words.front());
       const auto first = command.words.size() > 1 ? text_of(command.words[1]) : "";
       // os-prober's entries boot other installations, which have settings of their own.
@@ -105,13 +77,17 @@ class Reader {
         add_entry(command, file);
       } else if (verb == "initrd" || verb == "initrd16" || verb == "initrdefi") {
         add_initrd(command);
+      } else if (verb == "blscfg") {
+        inspection_.takes_bls_entries = true;
       } else if (verb == "chainloader") {
         ++inspection_.chain_loaded;
       } else if (verb == "set" && first.starts_with("superusers=")) {
         inspection_.has_password = true;
       }
-      // Both of 41_custom's branches lead to the file that's read here as well.
-      const bool custom = verb == "source" && first.ends_with("/custom.cfg");
+      // Both of 41_custom's branches lead to the file that's read here as well; Fedora's 01_users
+      // sources user.cfg, which holds a password.
+      const bool custom =
+          verb == "source" && (first.ends_with("/custom.cfg") || first.ends_with("/user.cfg"));
       if ((leads_elsewhere(verb) || is_unknown_command(command.words.front())) && !custom &&
           !of_others) {
         inspection_.unfollowed.push_back(fmt::format("{}:{}: what '{}' leads to isn't known",
@@ -121,12 +97,12 @@ class Reader {
     }
   }
 
-  Inspection take() { return std::move(inspection_); }
+  GrubConfig take() { return std::move(inspection_); }
 
  private:
   void add_entry(const GrubCommand& command, const std::string& file) {
     const auto kernel = text_of(command.words[1]);
-    if (is_other_program(base_name(kernel))) {
+    if (is_other_program(kernel)) {
       return note(file, command, fmt::format("'{}' is not Linux", kernel));
     }
     const auto found = find_kernel(system_, kernel);
@@ -134,7 +110,7 @@ class Reader {
     Entry entry;
     entry.title = join(command.titles, " > ");
     entry.kernel = kernel;
-    entry.version = version_of(system_, kernel, found);
+    entry.version = kernel_version_of(system_, kernel, found);
     entry.file = file;
     entry.line = command.line;
     entry.generated = base_name(command.section) == "10_linux";
@@ -163,16 +139,16 @@ class Reader {
 
   const System& system_;
   GrubVariables variables_;
-  Inspection inspection_;
+  GrubConfig inspection_;
 };
 
 }  // namespace
 
-Result<Inspection> read_grub_config(const System& system, std::string_view path) {
+Result<GrubConfig> read_grub_config(const System& system, std::string_view path) {
   const std::string file(path);
   const auto text = system.read(file);
   if (!text && text.error().code == Errc::not_found && !system.link_info(file).has_value()) {
-    Inspection none;
+    GrubConfig none;
     none.missing = file;
     return none;
   }
@@ -180,28 +156,50 @@ Result<Inspection> read_grub_config(const System& system, std::string_view path)
   return parse_grub_config(system, file, *text);
 }
 
-Result<Inspection> parse_grub_config(const System& system, const std::string& file,
+Result<GrubConfig> parse_grub_config(const System& system, const std::string& file,
                                      const std::string& text) {
   const auto commands = parse_commands(system, file, text);
   if (!commands) return fail(commands.error());
 
-  // 41_custom reads this file at boot where it exists.
-  const auto custom_file = directory_of(file) + "/custom.cfg";
-  std::vector<GrubCommand> custom;
-  if (system.link_info(custom_file)) {
-    auto read = read_commands(system, custom_file);
-    if (!read) return fail(read.error());
-    custom = std::move(*read);
-  }
-
   auto all = *commands;
-  all.insert(all.end(), custom.begin(), custom.end());
+  std::vector<std::pair<std::string, std::vector<GrubCommand>>> sourced;
+  // 41_custom and 01_users read these at boot where they exist.
+  for (const auto* name : {"/custom.cfg", "/user.cfg"}) {
+    const auto path = directory_of(file) + name;
+    if (!system.link_info(path)) continue;
+    auto read = read_commands(system, path);
+    if (!read) return fail(read.error());
+    all.insert(all.end(), read->begin(), read->end());
+    sourced.emplace_back(path, std::move(*read));
+  }
   auto variables = variables_of(all);
   add_environment_block(system, directory_of(file), variables);
-  Reader reader(system, std::move(variables));
+  Reader reader(system, variables);
   reader.add(*commands, file);
-  reader.add(custom, custom_file);
-  return reader.take();
+  for (const auto& [path, more] : sourced)
+    reader.add(more, path);
+  auto inspection = reader.take();
+  inspection.variables = std::move(variables);
+  return inspection;
+}
+
+std::vector<std::string> find_grub_configs(const System& system) {
+  // The links lead to the file that the distribution's GRUB reads: on the ESP on RHEL 8.
+  std::vector<std::string> candidates{std::string(grub_config_path), "/boot/grub2/grub.cfg",
+                                      "/etc/grub2.cfg", "/etc/grub2-efi.cfg"};
+  for (const std::string_view esp : {"/boot/efi/EFI", "/efi/EFI"}) {
+    for (const auto& vendor : system.list(esp).value_or(std::vector<std::string>{}))
+      candidates.push_back(fmt::format("{}/{}/grub.cfg", esp, vendor));
+  }
+  std::vector<std::string> found;
+  for (const auto& candidate : candidates) {
+    auto path = system.resolve(candidate);
+    if (!path || std::ranges::find(found, *path) != found.end()) continue;
+    const auto config = read_grub_config(system, *path);
+    // One that can't be read is kept: whoever wants it will say why.
+    if (!config || !config->is_stub()) found.push_back(std::move(*path));
+  }
+  return found;
 }
 
 Result<bool> boots_xen(const System& system, std::string_view path) {

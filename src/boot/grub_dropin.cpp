@@ -209,12 +209,16 @@ bool GrubDropin::detect(const System& system) const {
 }
 
 Result<Inspection> GrubDropin::inspect(const System& system) const {
-  return read_grub_config(system);
+  auto config = read_grub_config(system);
+  if (!config) return fail(config.error());
+  return std::move(*config);
 }
 
 Result<Inspection> GrubDropin::inspect_artefact(const System& system, const std::string& path,
                                                 const std::string& content) const {
-  return parse_grub_config(system, path, content);
+  auto config = parse_grub_config(system, path, content);
+  if (!config) return fail(config.error());
+  return std::move(*config);
 }
 
 Result<Plan> GrubDropin::plan(const System& system, const Request& request) const {

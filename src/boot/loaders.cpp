@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "boot/loaders.hpp"
 
+#include "boot/bls.hpp"
 #include "boot/grub_dropin.hpp"
 #include "boot/unsupported.hpp"
 
@@ -11,8 +12,9 @@
 namespace peerpath::boot {
 
 std::span<const BootLoader* const> all_boot_loaders() {
+  static const Bls bls;
   static const GrubDropin grub_dropin;
-  static const std::array<const BootLoader*, 1> all{&grub_dropin};
+  static const std::array<const BootLoader*, 2> all{&bls, &grub_dropin};
   return all;
 }
 

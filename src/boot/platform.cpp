@@ -52,11 +52,13 @@ Result<cmdline::Arch> root_arch(const System& system) {
 }
 
 Result<std::optional<std::string>> refusal(const System& system) {
-  const auto xen = boots_xen(system);
-  if (!xen) return fail(xen.error());
-  if (*xen) {
-    return std::optional<std::string>(
-        "GRUB boots Xen: the IOMMU is Xen's, and a word on dom0's command line has no effect");
+  for (const auto& config : find_grub_configs(system)) {
+    const auto xen = boots_xen(system, config);
+    if (!xen) return fail(xen.error());
+    if (*xen) {
+      return std::optional<std::string>(
+          "GRUB boots Xen: the IOMMU is Xen's, and a word on dom0's command line has no effect");
+    }
   }
   if (system.is_booted()) {
     const auto snp = system.read("/sys/module/kvm_amd/parameters/sev_snp");

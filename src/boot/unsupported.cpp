@@ -17,9 +17,6 @@ bool has_file_like(const System& system, std::string_view directory, std::string
                               [&](const std::string& name) { return matches_glob(pattern, name); });
 }
 
-constexpr std::string_view append_to_entries =
-    "append '{word}' to the options line of each entry, and to '/etc/kernel/cmdline' where that "
-    "exists";
 constexpr std::string_view append_and_build =
     "append '{word}' to '/etc/kernel/cmdline' and build the images anew";
 
@@ -39,9 +36,6 @@ constexpr std::array rules{
          "append '{word}' to the first line of '/etc/kernel/cmdline' and to GRUB_CMDLINE_LINUX in "
          "'/etc/default/grub', then run 'proxmox-boot-tool refresh'"},
     Rule{"kernelstub", "/etc/kernelstub", "configuration", "run 'kernelstub --add-options {word}'"},
-    Rule{"BLS entries", "/boot/loader/entries", "*.conf", append_to_entries},
-    Rule{"BLS entries", "/efi/loader/entries", "*.conf", append_to_entries},
-    Rule{"BLS entries", "/boot/efi/loader/entries", "*.conf", append_to_entries},
     Rule{"unified kernel images", "/boot/efi/EFI/Linux", "*.efi", append_and_build},
     Rule{"unified kernel images", "/efi/EFI/Linux", "*.efi", append_and_build},
     Rule{"unified kernel images", "/boot/EFI/Linux", "*.efi", append_and_build},
@@ -64,15 +58,6 @@ std::optional<Unsupported> find_unsupported(const System& system) {
                                      rule.name, rule.directory, rule.pattern),
                          rule.remedy};
     }
-  }
-  // GRUB itself reads BLS entries where its configuration says so.
-  const auto config = system.read("/boot/grub/grub.cfg");
-  if (config && std::ranges::any_of(lines(*config),
-                                    [](std::string_view line) { return trim(line) == "blscfg"; })) {
-    return Unsupported{
-        "GRUB takes its entries from BLS files ('blscfg' in "
-        "'/boot/grub/grub.cfg'), which this version can't set up",
-        "append '{word}' to the options line of each entry"};
   }
   return std::nullopt;
 }

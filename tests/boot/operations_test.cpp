@@ -704,17 +704,9 @@ TEST_CASE("boot loaders that we can't set up: named, with what to do, nothing ch
   GrubRoot machine;
   std::string name;
   std::string remedy = "iommu=pt";
-  SECTION("BLS entries") {
-    machine.root.file("/boot/loader/entries/x.conf", "options root=x\n");
-    name = "BLS";
-  }
   SECTION("Proxmox") {
     machine.root.file("/etc/kernel/proxmox-boot-uuids", "AAAA-BBBB\n");
     name = "Proxmox";
-  }
-  SECTION("blscfg") {
-    machine.root.file("/boot/grub/grub.cfg", "insmod blscfg\nblscfg\n");
-    name = "blscfg";
   }
   SECTION("kernelstub") {
     machine.root.file("/etc/kernelstub/configuration", "{}");

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/bls.hpp"
+
+#include "base/text.hpp"
+#include "boot/added_word.hpp"
+#include "boot/bls_entry.hpp"
+#include "boot/bls_files.hpp"
+#include "boot/judge_entry.hpp"
+#include "boot/kernel_cmdline.hpp"
+#include "boot/kernel_image.hpp"
+#include "boot/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace peerpath::boot {
+namespace {
+
+/// Silent, since what it says would go into grub.cfg, and always successful, since a failure would
+/// fail grub2-mkconfig.
+constexpr std::string_view healing_script = R"(#!/bin/sh
+# Written by peerpath; `peerpath revert` removes it.
+# grub2-mkconfig may have written the options of every boot loader entry anew.
+if [ -x /usr/sbin/peerpath ]; then
+  /usr/sbin/peerpath ensure >/dev/null 2>&1
+fi
+exit 0
+)";
+
+/// Why an entry is left as it is, where it is. A rescue entry is what's left when a word breaks
+/// the boot, and boom keeps its entries itself.
+std::optional<std::string> left_alone(const BlsFile& file, const BlsEntry& entry) {
+  if (entry.by_boom) return "boom's own entry";
+  const auto version = entry.value("version");
+  if (version.find("rescue") != std::string_view::npos ||
+      base_name(file.path).find("-0-rescue") != std::string::npos) {
+    return "a rescue entry";
+  }
+  return std::nullopt;
+}
+
+/// What GRUB hands to the kernel: it knows the first `options` only, puts variables in, and reads
+/// the result as words of its own language. Without any, `default_kernelopts` counts.
+/// Fact: rhboot/grub2 grub-core/commands/blscfg.c.
+std::vector<std::string> grub_lines(const BlsEntry& entry, const GrubVariables& variables) {
+  const auto options = entry.all("options");
+  const std::string words(options.empty() ? "$default_kernelopts"
+                                          : options.front().value.of(entry.text));
+  const auto commands = parse_grub_script("linux /vmlinuz " + words);
+  if (!commands || commands->size() != 1) return {};
+  const auto& all = commands->front().words;
+  return kernel_lines({all.begin() + 2, all.end()}, variables);
+}
+
+/// systemd-boot puts a blank between all `options`, and no variables in.
+std::string systemd_boot_line(const BlsEntry& entry) {
+  std::vector<std::string> options;
+  for (const auto& field : entry.all("options"))
+    options.emplace_back(field.value.of(entry.text));
+  return join(options, " ");
+}
+
+Entry entry_of(const System& system, const BlsFile& file, const BlsEntry& bls,
+               const BlsReaders& readers) {
+  Entry entry;
+  entry.title = bls.value("title");
+  entry.kernel = bls.value("linux");
+  const auto found = find_kernel(system, entry.kernel, file.partition);
+  entry.version = bls.value("version");
+  if (!cmdline::kernel_version(entry.version)) {
+    entry.version = kernel_version_of(system, entry.kernel, found);
+  }
+  entry.file = file.path;
+  const auto options = bls.all("options");
+  entry.line = options.empty() ? 1 : options.front().line;
+  entry.kernel_present = found.has_value() || entry.kernel.find('$') != std::string::npos;
+  entry.has_initrd = !bls.value("initrd").empty();
+  if (readers.grub) {
+    for (const auto& line : grub_lines(bls, readers.variables))
+      entry.command_lines.push_back(fmt::format("BOOT_IMAGE={} {}", entry.kernel, line));
+    if (entry.command_lines.empty()) return entry;
+  }
+  if (readers.systemd_boot) entry.command_lines.push_back(systemd_boot_line(bls));
+  return entry;
+}
+
+/// An entry file, and what's to be known of it.
+struct Found {
+  BlsFile file;
+  JudgedEntry judged;
+};
+
+struct All {
+  std::vector<Found> found;
+  std::vector<std::string> notes;
+  std::vector<std::string> unfollowed;
+  BlsReaders readers;
+};
+
+Result<All> read_all(const System& system, cmdline::Arch arch) {
+  All all;
+  auto readers = find_bls_readers(system);
+  if (!readers) return fail(readers.error());
+  all.readers = std::move(*readers);
+  auto files = read_bls_files(system);
+  if (!files) return fail(files.error());
+  for (auto& file : *files) {
+    const auto bls = parse_bls_entry(file.text);
+    if (const auto why = left_alone(file, bls)) {
+      all.notes.push_back(fmt::format("{}: {}, left as it is", system.shown(file.path), *why));
+    } else if (bls.value("linux").empty()) {
+      all.unfollowed.push_back(fmt::format("{}: it has no 'linux' line: what it boots isn't known",
+                                           system.shown(file.path)));
+    } else if (is_other_program(bls.value("linux"))) {
+      all.notes.push_back(fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path),
+                                      bls.value("linux")));
+    } else {
+      auto judged = judge_entries({entry_of(system, file, bls, all.readers)}, arch);
+      all.found.push_back({std::move(file), std::move(judged.front())});
+    }
+  }
+  return all;
+}
+
+/// Puts the word into an entry: at the end of its first `options`, which GRUB and systemd-boot
+/// both read, or in a line of its own.
+Result<EditFile> edit_of(const System& system, const BlsFile& file, const BlsReaders& readers,
+                         std::string_view word) {
+  const auto bls = parse_bls_entry(file.text);
+  const auto options = bls.all("options");
+  if (!options.empty()) return add_word(file.path, file.text, options.front().value, word);
+  if (readers.grub && readers.systemd_boot) {
+    return fail(Errc::unsupported,
+                fmt::format("'{}': it has no 'options' line, and GRUB and systemd-boot are both "
+                            "installed, which take that differently; add one with '{}'",
+                            system.shown(file.path), word));
+  }
+  // A line of ours would take the place of GRUB's variable, and `root=` with it.
+  const auto line = fmt::format("options {}{}\n", readers.grub ? "$default_kernelopts " : "", word);
+  const bool ended = file.text.empty() || file.text.ends_with('\n');
+  return EditFile{file.path, file.text.size(), "", (ended ? "" : "\n") + line};
+}
+
+/// Whether the edit does what it's for. A quote without an end would swallow the word.
+Result<> check_edit(const System& system, const BlsFile& file, const EditFile& edit,
+                    const BlsReaders& readers, cmdline::Arch arch) {
+  BlsFile after{file.path, file.partition, edited(file.text, edit).value_or("")};
+  const auto bls = parse_bls_entry(after.text);
+  const auto judged = judge_entries({entry_of(system, after, bls, readers)}, arch);
+  if (judged.front().untranslated()) return {};
+  return fail(Errc::unsupported,
+              fmt::format("'{}:{}': '{}' at the end of these options wouldn't work (an open quote, "
+                          "or a line that's too long)",
+                          system.shown(file.path), judged.front().entry.line, edit.inserted));
+}
+
+/// The administrator's word against passthrough, in any of the command lines that there may be.
+std::optional<Conflict> conflict_of(const Entry& entry, cmdline::Arch arch) {
+  if (!entry.kernel_present) return std::nullopt;
+  for (const auto& line : entry.command_lines) {
+    const auto word = cmdline::contradicts_passthrough(
+        cmdline::judge(line, arch, cmdline::kernel_version(entry.version)));
+    if (word) return Conflict{word->text, entry.file, entry.line};
+  }
+  return std::nullopt;
+}
+
+Result<> add_entry(const System& system, const Found& found, const BlsReaders& readers,
+                   const Request& request, Plan& plan) {
+  const auto word = cmdline::passthrough_word(request.arch);
+  const auto bls = parse_bls_entry(found.file.text);
+  if (std::ranges::any_of(bls.all("options"), [&](const BlsField& field) {
+        return has_word(field.value.of(bls.text), word);
+      })) {
+    plan.theirs.push_back(found.file.path);
+  }
+  if (found.judged.untranslated()) return {};
+  if (!request.force) {
+    plan.conflict = conflict_of(found.judged.entry, request.arch);
+    if (plan.conflict) return {};
+  }
+  auto edit = edit_of(system, found.file, readers, word);
+  if (!edit) return fail(edit.error());
+  if (const auto good = check_edit(system, found.file, *edit, readers, request.arch); !good) {
+    return fail(good.error());
+  }
+  plan.steps.emplace_back(std::move(*edit));
+  return {};
+}
+
+/// The script in /etc/grub.d, where GRUB reads the entries and has a generator.
+Result<> add_healing(const System& system, Plan& plan) {
+  const std::string path(Bls::healing_path);
+  if (!system.exists(directory_of(path))) return {};
+  const auto now = system.read(path);
+  if (now && *now == healing_script) return {};
+  if (system.link_info(path) && (!now || now->find("Written by peerpath") == std::string::npos)) {
+    return fail(Errc::conflict,
+                fmt::format("'{}': not written by peerpath, left alone", system.shown(path)));
+  }
+  plan.steps.emplace_back(WriteFile{path, std::string(healing_script), 0755});
+  return {};
+}
+
+void take_from_entry(const Ledger& ledger, const BlsFile& file, Plan& plan) {
+  const auto bls = parse_bls_entry(file.text);
+  if (!is_ours(ledger, file.path) || left_alone(file, bls)) return;
+  if (auto exact = take_slice(ledger, file.path, file.text)) {
+    plan.steps.emplace_back(std::move(*exact));
+    return;
+  }
+  for (const auto& field : bls.all("options")) {
+    for (const auto arch : {cmdline::Arch::x86_64, cmdline::Arch::arm64}) {
+      auto edit =
+          take_word(ledger, file.path, file.text, field.value, cmdline::passthrough_word(arch));
+      if (!edit) continue;
+      plan.steps.emplace_back(std::move(*edit));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+bool Bls::detect(const System& system) const {
+  const auto files = read_bls_files(system);
+  if (!files || !files->empty()) return true;
+  const auto readers = find_bls_readers(system);
+  return !readers || readers->grub;
+}
+
+Result<Inspection> Bls::inspect(const System& system) const {
+  auto all = read_all(system, cmdline::Arch::x86_64);
+  if (!all) return fail(all.error());
+  Inspection inspection;
+  for (auto& found : all->found)
+    inspection.entries.push_back(std::move(found.judged.entry));
+  inspection.notes = std::move(all->notes);
+  inspection.unfollowed = std::move(all->unfollowed);
+  // GRUB's menu has these entries, and may have others of its own.
+  for (const auto& path : find_grub_configs(system)) {
+    auto config = read_grub_config(system, path);
+    if (!config) return fail(config.error());
+    if (!config->takes_bls_entries) continue;
+    std::ranges::move(config->entries, std::back_inserter(inspection.entries));
+    std::ranges::move(config->notes, std::back_inserter(inspection.notes));
+    std::ranges::move(config->unfollowed, std::back_inserter(inspection.unfollowed));
+  }
+  return inspection;
+}
+
+Result<Plan> Bls::plan(const System& system, const Request& request) const {
+  Plan plan;
+  const auto all = read_all(system, request.arch);
+  if (!all) return fail(all.error());
+  // New kernels first: one that comes in between gets the word in either case.
+  if (auto added = add_kernel_cmdline(system, request, plan); !added) return fail(added.error());
+  if (all->readers.grub && !plan.conflict) {
+    if (auto added = add_healing(system, plan); !added) return fail(added.error());
+  }
+  for (const auto& found : all->found) {
+    if (plan.conflict) break;
+    auto added = add_entry(system, found, all->readers, request, plan);
+    if (!added) return fail(added.error());
+  }
+  if (plan.conflict) plan.steps.clear();
+  return plan;
+}
+
+Result<Plan> Bls::plan_revert(const System& system) const {
+  Plan plan;
+  const auto healing = system.read(healing_path);
+  if (healing && healing->find("Written by peerpath") != std::string::npos) {
+    plan.steps.emplace_back(RemoveFile{std::string(healing_path)});
+  }
+  const auto ledger = load_ledger(system);
+  if (!ledger) return fail(ledger.error());
+  // Nothing in an entry tells our word from the administrator's.
+  if (!*ledger) return plan;
+  const auto files = read_bls_files(system);
+  if (!files) return fail(files.error());
+  for (const auto& file : *files)
+    take_from_entry(**ledger, file, plan);
+  if (auto taken = take_kernel_cmdline(system, **ledger, plan); !taken) return fail(taken.error());
+  return plan;
+}
+
+}  // namespace peerpath::boot

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/bls_entry.hpp"
+
+namespace peerpath::boot {
+namespace {
+
+constexpr std::string_view blanks = " \t";
+
+/// Without blanks at either end.
+Slice trimmed(std::string_view text, Slice slice) {
+  while (slice.begin < slice.end && blanks.find(text[slice.begin]) != std::string_view::npos)
+    ++slice.begin;
+  while (slice.end > slice.begin && blanks.find(text[slice.end - 1]) != std::string_view::npos)
+    --slice.end;
+  return slice;
+}
+
+void add_line(BlsEntry& entry, Slice whole, std::size_t number) {
+  const auto content = trimmed(entry.text, whole);
+  const auto line = content.of(entry.text);
+  if (line.empty()) return;
+  if (line.front() == '#') {
+    if (line.starts_with("#OsIdentifier:")) entry.by_boom = true;
+    return;
+  }
+  const auto key_length = std::min(line.find_first_of(blanks), line.size());
+  // An empty value begins after the blanks that follow the key, so that one can be put in there.
+  Slice value{content.begin + key_length, content.end};
+  if (value.begin == value.end) value = {whole.end, whole.end};
+  entry.fields.push_back({line.substr(0, key_length), trimmed(entry.text, value), number});
+}
+
+}  // namespace
+
+std::vector<BlsField> BlsEntry::all(std::string_view key) const {
+  std::vector<BlsField> found;
+  for (const auto& field : fields) {
+    if (field.key == key) found.push_back(field);
+  }
+  return found;
+}
+
+std::string_view BlsEntry::value(std::string_view key) const {
+  for (const auto& field : fields) {
+    if (field.key == key) return field.value.of(text);
+  }
+  return "";
+}
+
+BlsEntry parse_bls_entry(std::string_view text) {
+  BlsEntry entry;
+  entry.text = text;
+  std::size_t number = 1;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const auto end = std::min(text.find_first_of("\r\n", begin), text.size());
+    add_line(entry, {begin, end}, number);
+    begin = end + 1;
+    if (end < text.size() && text[end] == '\r' && begin < text.size() && text[begin] == '\n') {
+      ++begin;
+    }
+    ++number;
+  }
+  return entry;
+}
+
+}  // namespace peerpath::boot
