@@ -51,10 +51,11 @@ std::string complaint(const CommandResult& result) {
 
 }  // namespace
 
-Result<std::vector<std::string>> grub_settings_files(const System& system) {
+Result<std::vector<std::string>> grub_settings_files(const System& system, SettingsFiles which) {
   std::vector<std::string> files;
   // A dangling link is listed too: it's the administrator's file, and reading it must fail aloud.
   if (system.link_info(grub_settings_path)) files.emplace_back(grub_settings_path);
+  if (which == SettingsFiles::main_alone) return files;
   const auto names = system.list(grub_settings_directory);
   if (!names && names.error().code == Errc::not_found &&
       !system.link_info(grub_settings_directory)) {
@@ -71,8 +72,9 @@ Result<std::vector<std::string>> grub_settings_files(const System& system) {
 }
 
 Result<GrubSettings> evaluate_grub_settings(const System& system,
-                                            const std::optional<SettingsChange>& change) {
-  auto files = grub_settings_files(system);
+                                            const std::optional<SettingsChange>& change,
+                                            SettingsFiles which) {
+  auto files = grub_settings_files(system, which);
   if (!files) return fail(files.error());
   if (change) {
     auto place = std::lower_bound(files->begin(), files->end(), change->path);

@@ -14,6 +14,9 @@ namespace peerpath::boot {
 inline constexpr std::string_view grub_settings_path = "/etc/default/grub";
 inline constexpr std::string_view grub_settings_directory = "/etc/default/grub.d";
 
+/// Which files a grub-mkconfig reads: upstream's only /etc/default/grub.
+enum class SettingsFiles { main_alone, with_directory };
+
 /// The variables that become the kernels' command lines. 10_linux writes
 /// `$linux $linux_default` for a normal entry and `single $linux` for a recovery entry.
 struct GrubSettings {
@@ -31,14 +34,16 @@ struct SettingsChange {
 };
 
 /// The settings files in the order in which grub-mkconfig reads them.
-[[nodiscard]] Result<std::vector<std::string>> grub_settings_files(const System& system);
+[[nodiscard]] Result<std::vector<std::string>> grub_settings_files(
+    const System& system, SettingsFiles which = SettingsFiles::with_directory);
 
 /// What the settings come to: the files are sourced by the root's own /bin/sh as grub-mkconfig
 /// does it, with `change` in force if there's one. Nothing is written.
 /// Errors: malformed, with the shell's message that names file and line, where a file doesn't
 /// source cleanly; those of running the shell.
 [[nodiscard]] Result<GrubSettings> evaluate_grub_settings(
-    const System& system, const std::optional<SettingsChange>& change = std::nullopt);
+    const System& system, const std::optional<SettingsChange>& change = std::nullopt,
+    SettingsFiles which = SettingsFiles::with_directory);
 
 /// Where the settings have a word: the last file, in reading order, and the line. `except` is a
 /// file of our own, which names the words that it gives way to.

@@ -2,6 +2,7 @@
 #include "boot/loaders.hpp"
 
 #include "boot/bls.hpp"
+#include "boot/grub_block.hpp"
 #include "boot/grub_dropin.hpp"
 #include "boot/unsupported.hpp"
 
@@ -14,7 +15,8 @@ namespace peerpath::boot {
 std::span<const BootLoader* const> all_boot_loaders() {
   static const Bls bls;
   static const GrubDropin grub_dropin;
-  static const std::array<const BootLoader*, 2> all{&bls, &grub_dropin};
+  static const GrubBlock grub_block;
+  static const std::array<const BootLoader*, 3> all{&bls, &grub_dropin, &grub_block};
   return all;
 }
 

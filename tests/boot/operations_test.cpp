@@ -716,10 +716,6 @@ TEST_CASE("boot loaders that we can't set up: named, with what to do, nothing ch
     machine.root.directory("/ostree/repo");
     name = "ostree";
   }
-  SECTION("a GRUB that reads no settings directory") {
-    machine.root.file("/usr/sbin/grub-mkconfig", ". ${sysconfdir}/default/grub\n");
-    name = "no boot loader found";
-  }
   SECTION("none") {
     machine.root.remove("/usr/sbin/grub-mkconfig");
     name = "no boot loader found";
