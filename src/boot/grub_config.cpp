@@ -77,7 +77,7 @@ class Reader {
         add_entry(command, file);
       } else if (verb == "initrd" || verb == "initrd16" || verb == "initrdefi") {
         add_initrd(command);
-      } else if (verb == "blscfg") {
+      } else if (verb == "blscfg" || verb == "bls_import") {
         inspection_.takes_bls_entries = true;
       } else if (verb == "chainloader") {
         ++inspection_.chain_loaded;
