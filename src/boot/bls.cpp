@@ -231,6 +231,11 @@ bool Bls::detect(const System& system) const {
   return !readers || readers->grub;
 }
 
+bool Bls::reads_esp(const System& system) const {
+  const auto readers = find_bls_readers(system);
+  return !readers || readers->systemd_boot;
+}
+
 Result<Inspection> Bls::inspect(const System& system) const {
   auto all = read_all(system, cmdline::Arch::x86_64);
   if (!all) return fail(all.error());

@@ -18,6 +18,7 @@ class Bls : public BootLoader {
 
   [[nodiscard]] std::string_view name() const override { return "bls"; }
   [[nodiscard]] bool detect(const System& system) const override;
+  [[nodiscard]] bool reads_esp(const System& system) const override;
   [[nodiscard]] Result<Inspection> inspect(const System& system) const override;
   [[nodiscard]] Result<Plan> plan(const System& system, const Request& request) const override;
   [[nodiscard]] Result<Plan> plan_revert(const System& system) const override;

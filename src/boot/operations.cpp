@@ -56,6 +56,10 @@ Result<> inspect(const System& system, const BootLoaders& loaders, cmdline::Arch
           fmt::format("there's no '{}'", system.shown(*inspection->missing)));
     }
   }
+  const bool matters = std::ranges::any_of(
+      loaders, [&](const BootLoader* loader) { return loader->reads_esp(system); });
+  auto& place = matters ? outcome.unfollowed : outcome.messages;
+  place.insert(place.end(), options.unmounted.begin(), options.unmounted.end());
   if (options.kernel) {
     std::erase_if(outcome.entries,
                   [&](const JudgedEntry& e) { return e.entry.version != *options.kernel; });

@@ -138,6 +138,9 @@ class BootLoader {
   /// together, and which of them starts is the firmware's choice: all of them are set up.
   [[nodiscard]] virtual bool rules_alone() const { return false; }
 
+  /// Whether it takes its entries from EFI system partitions, each of which may hold some.
+  [[nodiscard]] virtual bool reads_esp(const System& /*system*/) const { return false; }
+
   /// Reads the entries of the final files. Errors: those of reading, malformed with the line.
   [[nodiscard]] virtual Result<Inspection> inspect(const System& system) const = 0;
 

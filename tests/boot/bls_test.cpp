@@ -331,3 +331,17 @@ TEST_CASE("bls: revert without a ledger leaves the words, which may be the admin
   CHECK(contains(machine.text(), " iommu=pt\n"));
   CHECK_FALSE(machine.system.exists("/etc/grub.d/99_peerpath"));
 }
+
+TEST_CASE("bls: a boot partition that isn't mounted proves nothing where systemd-boot reads it") {
+  BlsRoot machine;
+  Options options;
+  options.unmounted = {"'/dev/sdb1' isn't mounted"};
+  SECTION("GRUB reads /boot") {
+    CHECK(ensure(machine.system, options).value().status == ExitStatus::good);
+  }
+  SECTION("systemd-boot") {
+    machine.root.remove("/boot/grub2");
+    CHECK(ensure(machine.system, options).value().status == ExitStatus::unknown);
+  }
+  CHECK(said(audit(machine.system, options).value(), "'/dev/sdb1' isn't mounted"));
+}
