@@ -2,6 +2,7 @@
 #include "probe/kernel_modules.hpp"
 
 #include "base/text.hpp"
+#include "probe/module_index.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ using Modules = std::unique_ptr<kmod_list, int (*)(kmod_list*)>;
 void say_nothing(void* /*data*/, int /*priority*/, const char* /*file*/, int /*line*/,
                  const char* /*function*/, const char* /*format*/, va_list /*arguments*/) {}
 
-/// Refuses indexes that libkmod would follow out of the root, and what is no index at all.
+/// Refuses indexes that libkmod would follow out of the root, and those on which it would crash.
 Result<> check_index(const System& system, const std::string& path, bool needed) {
   const auto info = system.link_info(path);
   if (!info && info.error().code == Errc::not_found && !needed) return {};
@@ -37,9 +38,8 @@ Result<> check_index(const System& system, const std::string& path, bool needed)
   if (!content) return fail(content.error());
   // depmod leaves an empty file where it has nothing to index of what is built in.
   if (content->empty() && !needed) return {};
-  // Fact: libkmod/libkmod-index.c, INDEX_MAGIC.
-  if (content->starts_with("\xb0\x07\xf4\x57")) return {};
-  return fail(Errc::malformed, fmt::format("'{}': not an index", system.shown(path)));
+  if (is_whole_index(*content)) return {};
+  return fail(Errc::malformed, fmt::format("'{}': not a whole index", system.shown(path)));
 }
 
 Result<> check_indexes(const System& system, const std::string& directory) {
@@ -64,6 +64,11 @@ Result<Modules> look_up(kmod_ctx* context, const char* alias) {
   return modules;
 }
 
+bool contains(const std::vector<DisplayModule>& modules, const std::string& name) {
+  return std::any_of(modules.begin(), modules.end(),
+                     [&](const DisplayModule& module) { return module.name == name; });
+}
+
 /// Adds the modules to which a name or an alias leads, each once.
 Result<> add_display_modules(kmod_ctx* context, const char* alias,
                              std::vector<DisplayModule>& display) {
@@ -73,10 +78,10 @@ Result<> add_display_modules(kmod_ctx* context, const char* alias,
     const std::unique_ptr<kmod_module, kmod_module* (*)(kmod_module*)> module(
         kmod_module_get_module(entry), kmod_module_unref);
     const auto name = module_name(kmod_module_get_name(module.get()));
-    const bool known = std::any_of(display.begin(), display.end(),
-                                   [&](const DisplayModule& other) { return other.name == name; });
     // Only what depmod found as a file has a path.
-    if (!known) display.push_back({name, kmod_module_get_path(module.get()) == nullptr});
+    if (!contains(display, name)) {
+      display.push_back({name, kmod_module_get_path(module.get()) == nullptr});
+    }
   }
   return {};
 }
@@ -279,6 +284,20 @@ bool has_driver_files(const System& system) {
          });
 }
 
+/// Whether a kernel that isn't among these has NVIDIA's driver.
+bool has_other_module(const System& system, const std::vector<BootKernel>& kernels) {
+  const auto versions = system.list("/lib/modules");
+  if (!versions) return false;
+  return std::any_of(versions->begin(), versions->end(), [&](const std::string& version) {
+    const bool known = std::any_of(kernels.begin(), kernels.end(), [&](const BootKernel& kernel) {
+      return kernel.version == version;
+    });
+    if (known) return false;
+    const auto modules = read_kernel_modules(system, version);
+    return modules && modules->nvidia;
+  });
+}
+
 }  // namespace
 
 Result<KernelModules> read_kernel_modules(const System& system, const std::string& version) {
@@ -310,8 +329,11 @@ Result<KernelModules> read_kernel_modules(const System& system, const std::strin
     std::vector<DisplayModule> named;
     const auto added = add_display_modules(context.get(), rival, named);
     if (!added) return fail(added.error());
-    for (auto& module : named)
-      if (module.built_in) modules.display.push_back(std::move(module));
+    for (auto& module : named) {
+      if (module.built_in && !contains(modules.display, module.name)) {
+        modules.display.push_back(std::move(module));
+      }
+    }
   }
   const auto nvidia = has_module(context.get(), "nvidia");
   if (!nvidia) return fail(nvidia.error());
@@ -353,7 +375,7 @@ std::vector<std::string> predict_gpu_drivers(const System& system,
   const bool none = std::all_of(all.begin(), all.end(), [](const auto& modules) {
     return modules.has_value() && !modules->nvidia;
   });
-  const bool no_driver = none && !has_driver_files(system);
+  const bool no_driver = none && !has_driver_files(system) && !has_other_module(system, kernels);
   if (no_driver) {
     notes.emplace_back(
         "no NVIDIA driver is in this root: none of its kernels has an 'nvidia' module");

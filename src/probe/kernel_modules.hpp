@@ -26,9 +26,8 @@ struct KernelModules {
 
 /// Reads /lib/modules/VERSION through libkmod. Compressed modules are like others. libkmod opens
 /// the indexes by their path itself. No symbolic link leads it out of the root: the directory is
-/// resolved first, and an index that is a link is refused. What remains is a directory that
-/// somebody replaces at the same moment, and an index that was damaged on purpose, against which
-/// libkmod does not guard.
+/// resolved first, and an index that is a link is refused, as is one that isn't whole. What remains
+/// is that somebody replaces the directory or an index at the same moment.
 /// Errors: not_found where depmod has made no index, unsupported where one is a link, malformed.
 [[nodiscard]] Result<KernelModules> read_kernel_modules(const System& system,
                                                         const std::string& version);

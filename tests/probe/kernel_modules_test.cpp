@@ -79,6 +79,34 @@ TEST_CASE("read_kernel_modules: what is built into the kernel") {
   CHECK(names_of(modules.display) == Words{"nouveau (built in)", "nvidia"});
 }
 
+TEST_CASE("read_kernel_modules: built in and no other module has the alias → once") {
+  TempRoot root;
+  add_modules(root, "6.6.0-builtin");
+  add_modules(root, "6.1.0-cloud");
+  // An index without an entry.
+  const auto empty = root.system().read("/lib/modules/6.1.0-cloud/modules.builtin.bin").value();
+  root.file("/lib/modules/6.6.0-builtin/modules.alias.bin", empty);
+  CHECK(names_of(read_kernel_modules(root.system(), "6.6.0-builtin").value().display) ==
+        Words{"nouveau (built in)"});
+}
+
+TEST_CASE("read_kernel_modules: an index that is cut off → malformed, libkmod never sees it") {
+  TempRoot root;
+  add_modules(root, "6.1.0-35-amd64");
+  const std::string directory = "/lib/modules/6.1.0-35-amd64/";
+  for (const std::string name : {"modules.dep.bin", "modules.alias.bin"}) {
+    INFO(name);
+    const auto whole = root.system().read(directory + name).value();
+    root.file(directory + name, whole.substr(0, whole.size() / 2));
+    const auto modules = read_kernel_modules(root.system(), "6.1.0-35-amd64");
+    REQUIRE_FALSE(modules.has_value());
+    CHECK(modules.error().code == Errc::malformed);
+    CHECK(modules.error().text().find(name) != std::string::npos);
+    root.file(directory + name, whole);
+  }
+  CHECK(read_kernel_modules(root.system(), "6.1.0-35-amd64").value().display.size() == 2);
+}
+
 TEST_CASE("read_kernel_modules: /lib as a link to usr/lib, and a version's directory that is one") {
   TempRoot root;
   root.link("/lib", "usr/lib").directory("/usr/lib/modules");
@@ -274,6 +302,9 @@ TEST_CASE("predict_gpu_drivers: no driver at all → said once; any trace of it 
         Notes{"no NVIDIA driver is in this root: none of its kernels has an 'nvidia' module"});
   const Notes each{"6.1.0-31-amd64: no 'nvidia' module is built for it",
                    "6.1.0-cloud: no 'nvidia' module is built for it"};
+  SECTION("a module for a kernel that isn't asked for") {
+    add_modules(root, "6.1.0-35-amd64");
+  }
   SECTION("sources for DKMS") {
     root.directory("/usr/src/nvidia-550.163.01");
   }
