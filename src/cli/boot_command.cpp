@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/boot_command.hpp"
 
+#include "cli/next_boot.hpp"
 #include "cli/settings.hpp"
 #include "report/boot_report.hpp"
 
 namespace peerpath::cli {
+namespace {
 
-Result<Answer> run_boot_command(const Invocation& invocation,
+/// What the machine's disks and modules say besides what the boot loader's files do.
+void add_notes(const System& system, BeforeBootCommand&& before, boot::Outcome& outcome) {
+  const auto add = [&](std::vector<std::string> notes) {
+    for (auto& note : notes)
+      outcome.messages.push_back(std::move(note));
+  };
+  add(std::move(before.notes));
+  if (outcome.status == ExitStatus::not_applicable) return;
+  if (outcome.command != "revert") add(find_unmounted(system).messages);
+  if (outcome.command == "audit") add(driver_notes(system, outcome));
+}
+
+}  // namespace
+
+Result<Answer> run_boot_command(const Invocation& invocation, std::string_view command,
                                 Result<boot::Outcome> (*operation)(const System&,
                                                                    const boot::Options&)) {
   const auto system = System::open(invocation.root());
@@ -18,11 +34,18 @@ Result<Answer> run_boot_command(const Invocation& invocation,
   options.force = invocation.flag("force");
   options.arm64_passthrough = settings->arm64_passthrough;
   if (invocation.flag("kernel")) options.kernel = invocation.options["kernel"].as<std::string>();
-  const auto outcome = operation(**system, options);
+  const auto answer = [&](const boot::Outcome& outcome) {
+    return Answer{invocation.flag("json") ? report::boot_json(outcome)
+                                          : report::boot_text(outcome, invocation.colour),
+                  outcome.status};
+  };
+  auto before = look_before(**system, command, options);
+  if (!before) return fail(before.error());
+  if (before->refusal) return answer(*before->refusal);
+  auto outcome = operation(**system, options);
   if (!outcome) return fail(outcome.error());
-  return Answer{invocation.flag("json") ? report::boot_json(*outcome)
-                                        : report::boot_text(*outcome, invocation.colour),
-                outcome->status};
+  add_notes(**system, std::move(*before), *outcome);
+  return answer(*outcome);
 }
 
 }  // namespace peerpath::cli

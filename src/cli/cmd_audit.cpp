@@ -13,7 +13,7 @@ void add_options(po::options_description& options) {
 }
 
 Result<Answer> run(const Invocation& invocation) {
-  return run_boot_command(invocation, boot::audit);
+  return run_boot_command(invocation, "audit", boot::audit);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void add_options(po::options_description& options) {
 }
 
 Result<Answer> run(const Invocation& invocation) {
-  return run_boot_command(invocation, boot::ensure);
+  return run_boot_command(invocation, "ensure", boot::ensure);
 }
 
 }  // namespace

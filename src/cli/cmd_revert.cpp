@@ -12,7 +12,7 @@ void add_options(po::options_description& options) {
 }
 
 Result<Answer> run(const Invocation& invocation) {
-  return run_boot_command(invocation, boot::revert);
+  return run_boot_command(invocation, "revert", boot::revert);
 }
 
 }  // namespace
