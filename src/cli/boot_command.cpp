@@ -16,7 +16,6 @@ void add_notes(const System& system, BeforeBootCommand&& before, boot::Outcome& 
   };
   add(std::move(before.notes));
   if (outcome.status == ExitStatus::not_applicable) return;
-  if (outcome.command != "revert") add(find_unmounted(system).messages);
   if (outcome.command == "audit") add(driver_notes(system, outcome));
 }
 
@@ -42,6 +41,7 @@ Result<Answer> run_boot_command(const Invocation& invocation, std::string_view c
   auto before = look_before(**system, command, options);
   if (!before) return fail(before.error());
   if (before->refusal) return answer(*before->refusal);
+  if (command != "revert") options.unmounted = find_unmounted(**system).messages;
   auto outcome = operation(**system, options);
   if (!outcome) return fail(outcome.error());
   add_notes(**system, std::move(*before), *outcome);
