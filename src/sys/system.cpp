@@ -12,6 +12,7 @@
 #include <climits>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -32,6 +33,20 @@ FileInfo describe(const struct stat& status) {
   info.size = static_cast<std::uint64_t>(status.st_size);
   info.mtime = status.st_mtim;
   return info;
+}
+
+/// Opens a file for reading; none and no error where it isn't a regular file. Returns 0 or an
+/// errno.
+int open_regular(int root, std::string_view path, Fd& file) {
+  // O_NONBLOCK: a FIFO put where a file is expected must not hang us.
+  Fd opened(open_under(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  // Fd holds minus errno here, and has nothing to close.
+  if (!opened) return -opened.get();
+  struct stat status {};
+  if (::fstat(opened.get(), &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  if (S_ISREG(status.st_mode)) file = std::move(opened);
+  return 0;
 }
 
 /// Copies every extended attribute, SELinux labels among them. Returns 0 or an errno.
@@ -152,18 +167,9 @@ Result<std::string> System::read(std::string_view path, std::size_t limit) const
   const auto failed = [&](int error) {
     return fail(system_error(error, fmt::format("'{}'", shown(path))));
   };
-  // O_NONBLOCK: a FIFO put where a file is expected must not hang us.
-  Fd file(open_under(root_fd_.get(), path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) {
-    // Fd holds minus errno here, and has nothing to close.
-    return failed(-file.get());
-  }
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return failed(errno);
-  if (S_ISDIR(status.st_mode)) return failed(EISDIR);
-  if (!S_ISREG(status.st_mode)) {
-    return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
-  }
+  Fd file;
+  if (const int error = open_regular(root_fd_.get(), path, file); error != 0) return failed(error);
+  if (!file) return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
   std::string content;
   // Files of /proc and /sys say size 0 or 4096, so read to the end whatever the size.
   std::array<char, 16384> buffer{};
@@ -177,6 +183,31 @@ Result<std::string> System::read(std::string_view path, std::size_t limit) const
       return fail(Errc::too_large, fmt::format("'{}': larger than {} bytes", shown(path), limit));
     }
   }
+}
+
+Result<std::string> System::read_range(std::string_view path, std::uint64_t offset,
+                                       std::size_t length) const {
+  const auto failed = [&](int error) {
+    return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  };
+  if (length > read_limit || offset > std::numeric_limits<off_t>::max() - length) {
+    return failed(EFBIG);
+  }
+  Fd file;
+  if (const int error = open_regular(root_fd_.get(), path, file); error != 0) return failed(error);
+  if (!file) return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
+  std::string content(length, '\0');
+  std::size_t done = 0;
+  while (done < length) {
+    const auto got = ::pread(file.get(), content.data() + done, length - done,
+                             static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  content.resize(done);
+  return content;
 }
 
 Result<std::vector<std::string>> System::list(std::string_view path) const {
@@ -233,26 +264,6 @@ Result<std::string> System::resolve(std::string_view path) const {
   if (error == 0 && !place.exists) error = ENOENT;
   if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
   return place.path;
-}
-
-Result<bool> System::is_mount_point(std::string_view path) const {
-  const auto failed = [&](int error) {
-    return fail(system_error(error, fmt::format("'{}'", shown(path))));
-  };
-  // O_PATH: an automount that nobody has used yet isn't set off by the question.
-  Fd directory(open_under(root_fd_.get(), path, O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return failed(-directory.get());
-  struct statx extended {};
-  if (::statx(directory.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended) == 0 &&
-      (extended.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0) {
-    return (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-  }
-  struct stat own {};
-  struct stat parent {};
-  if (::fstat(directory.get(), &own) != 0 || ::fstatat(directory.get(), "..", &parent, 0) != 0) {
-    return failed(errno);
-  }
-  return own.st_dev != parent.st_dev;
 }
 
 Result<> System::write(std::string_view path, std::string_view content, mode_t mode) const {

@@ -74,6 +74,10 @@ class System {
   // Reading.
   [[nodiscard]] Result<std::string> read(std::string_view path,
                                          std::size_t limit = read_limit) const;
+  /// Up to `length` bytes from `offset` on, fewer where the file ends before; for files that are
+  /// too large for `read`. Errors: too_large for a length of more than `read_limit`.
+  [[nodiscard]] Result<std::string> read_range(std::string_view path, std::uint64_t offset,
+                                               std::size_t length) const;
   /// Names in a directory, sorted, without `.` and `..`.
   [[nodiscard]] Result<std::vector<std::string>> list(std::string_view path) const;
   /// Follows symbolic links.
@@ -84,11 +88,6 @@ class System {
   /// The path without symbolic links and `..`, as seen from inside the root.
   [[nodiscard]] Result<std::string> resolve(std::string_view path) const;
   [[nodiscard]] bool exists(std::string_view path) const { return info(path).has_value(); }
-  /// Whether another file system, or another part of one, is mounted on this directory; symbolic
-  /// links are followed. Facts: statx(2), STATX_ATTR_MOUNT_ROOT, since Linux 5.8. Older kernels
-  /// don't tell: there the device is compared with the parent's, so that a bind mount from the
-  /// same file system goes unseen and a Btrfs subvolume passes for one.
-  [[nodiscard]] Result<bool> is_mount_point(std::string_view path) const;
 
   // Writing. Each is atomic: after a failure, or a crash, the old state stands.
   /// Writes a file through a temporary one beside it, synced, then renamed. A symbolic link is

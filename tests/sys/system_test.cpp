@@ -101,6 +101,21 @@ TEST_CASE("read: bad files are errors that name the file from outside") {
   CHECK(system.read("/big", 100).value().size() == 100);
 }
 
+TEST_CASE("read_range: a part of a file, as far as there is one") {
+  TempRoot root;
+  root.file("/file", "0123456789").directory("/directory");
+  const auto& system = root.system();
+  CHECK(system.read_range("/file", 2, 3).value() == "234");
+  CHECK(system.read_range("/file", 8, 5).value() == "89");
+  CHECK(system.read_range("/file", 10, 5).value().empty());
+  CHECK(system.read_range("/file", 1ULL << 40U, 5).value().empty());
+  CHECK(system.read_range("/file", 0, 0).value().empty());
+  CHECK(system.read_range("/missing", 0, 1).error().code == Errc::not_found);
+  CHECK_FALSE(system.read_range("/directory", 0, 1));
+  CHECK(system.read_range("/file", 0, System::read_limit + 1).error().code == Errc::too_large);
+  CHECK(system.read_range("/file", ~0ULL, 1).error().code == Errc::too_large);
+}
+
 TEST_CASE("write: an existing file keeps mode, owner, attributes, and links keep pointing") {
   TempRoot root;
   root.file("/etc/real", "old", 0640).link("/etc/link", "/etc/real");
@@ -210,18 +225,4 @@ TEST_CASE("a root that isn't our own tells nothing of this machine") {
   CHECK_FALSE(root.system().machine());
   CHECK_FALSE(root.system().kernel_release());
   CHECK(System::open("/").value()->is_own_root());
-}
-
-TEST_CASE("is_mount_point: a mounted file system, a plain directory, a link to either") {
-  const auto host = System::open("/");
-  REQUIRE(host.has_value());
-  CHECK((*host)->is_mount_point("/proc").value());
-  CHECK_FALSE((*host)->is_mount_point("/proc/self").value());
-
-  TempRoot root;
-  root.directory("/boot").link("/link", "/boot").file("/file", "");
-  CHECK_FALSE(root.system().is_mount_point("/boot").value());
-  CHECK_FALSE(root.system().is_mount_point("/link").value());
-  CHECK(root.system().is_mount_point("/none").error().code == Errc::not_found);
-  CHECK_FALSE(root.system().is_mount_point("/file").has_value());
 }
