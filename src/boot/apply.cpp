@@ -5,6 +5,7 @@
 #include "boot/edits.hpp"
 #include "boot/ledger.hpp"
 #include "boot/places.hpp"
+#include "boot/produce.hpp"
 #include "boot/regenerate.hpp"
 #include "boot/tool.hpp"
 
@@ -82,6 +83,9 @@ class Applier {
                                   [&](const RemoveFile&) { return Result<>{}; },
                                   [&](const Regenerate& generate) { return note(generate); },
                                   [&](const RunTool&) { return Result<>{}; },
+                                  [&](const Produce& made) {
+                                    return note_place(system_, ledger_, directory_of(made.path));
+                                  },
                               },
                               step);
       if (!noted) return noted;
@@ -144,6 +148,7 @@ class Applier {
                             if (!done) applied_.not_generated = std::move(done.error());
                             return Result<>{};
                           },
+                          [&](const Produce& made) { return carry_out(made); },
                       },
                       step);
   }
@@ -173,6 +178,18 @@ class Applier {
     for (const auto& edit : batch_)
       applied_.changes.push_back({edit.path, "edit"});
     batch_.clear();
+    return {};
+  }
+
+  Result<> carry_out(const Produce& made) {
+    if (auto place = make_place(system_, ledger_, directory_of(made.path)); !place) return place;
+    const auto old = system_.read(made.path);
+    if (!old && old.error().code != Errc::not_found) return fail(old.error());
+    if (auto done = produce(system_, made); !done) return done;
+    undo_.emplace_back([this, path = made.path, old] {
+      return old ? system_.write(path, *old) : system_.remove_file(path);
+    });
+    applied_.changes.push_back({made.path, "write"});
     return {};
   }
 
@@ -253,6 +270,9 @@ std::vector<Change> changes_of(const Plan& plan) {
                                      [](const Regenerate& generate) {
                                        return Change{generate.path, "generate"};
                                      },
+                                     [](const Produce& made) {
+                                       return Change{made.path, "write"};
+                                     },
                                  },
                                  step));
   }
@@ -260,6 +280,14 @@ std::vector<Change> changes_of(const Plan& plan) {
 }
 
 void add_plan(Plan& all, Plan plan) {
+  // Two boot loaders may have the same file edited: /etc/kernel/cmdline.
+  std::erase_if(plan.steps, [&](const Step& step) {
+    const auto* edit = std::get_if<EditFile>(&step);
+    return edit != nullptr && std::ranges::any_of(all.steps, [&](const Step& other) {
+             const auto* same = std::get_if<EditFile>(&other);
+             return same != nullptr && same->path == edit->path && same->offset == edit->offset;
+           });
+  });
   std::ranges::move(plan.steps, std::back_inserter(all.steps));
   std::ranges::move(plan.deferred, std::back_inserter(all.deferred));
   std::ranges::move(plan.theirs, std::back_inserter(all.theirs));

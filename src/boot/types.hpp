@@ -95,7 +95,15 @@ struct RunTool {
   std::string artefacts;  ///< what it writes, for people
   std::vector<std::string> command;
 };
-using Step = std::variant<WriteFile, EditFile, RemoveFile, Regenerate, RunTool>;
+/// Has a program make a small addon for unified kernel images, into a new file beside the old one.
+/// It's put in place only if its command line is the expected one and there's no kernel in it.
+struct Produce {
+  std::string path;                  ///< the addon, symbolic links resolved
+  std::vector<std::string> command;  ///< the new file's path is appended
+  std::string expect_cmdline;
+  bool expect_signed = false;
+};
+using Step = std::variant<WriteFile, EditFile, RemoveFile, Regenerate, RunTool, Produce>;
 
 /// Something that can't be done here and now.
 struct Deferred {
@@ -118,6 +126,11 @@ struct Plan {
 struct Request {
   cmdline::Arch arch = cmdline::Arch::x86_64;
   bool force = false;
+  /// Unified kernel images that were built elsewhere get an addon.
+  bool uki_addon = false;
+  /// Files that sign it, paths inside the root; both or neither.
+  std::string secure_boot_key = {};
+  std::string secure_boot_certificate = {};
 };
 
 /// One kind of boot loader, with the way to add our word to the command line of every installed
