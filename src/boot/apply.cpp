@@ -82,7 +82,7 @@ class Applier {
                                   [&](const EditFile& edit) { return note(edit); },
                                   [&](const RemoveFile&) { return Result<>{}; },
                                   [&](const Regenerate& generate) { return note(generate); },
-                                  [&](const RunTool&) { return Result<>{}; },
+                                  [&](const RunTool& tool) { return note(tool); },
                                   [&](const Produce& made) {
                                     return note_place(system_, ledger_, directory_of(made.path));
                                   },
@@ -132,16 +132,20 @@ class Applier {
     return {};
   }
 
+  Result<> note(const RunTool& tool) {
+    if (tool.remembered_as.empty()) return {};
+    std::erase_if(ledger_.tools,
+                  [&](const auto& known) { return known.name == tool.remembered_as; });
+    ledger_.tools.push_back({tool.remembered_as});
+    return {};
+  }
+
   Result<> carry_out(const Step& step) {
     return std::visit(Overloaded{
                           [&](const WriteFile& write) { return carry_out(write); },
                           [&](const EditFile&) { return Result<>{}; },
                           [&](const RemoveFile& remove) { return carry_out(remove); },
-                          [&](const RunTool& tool) {
-                            auto done = run_tool(system_, tool);
-                            if (done) applied_.changes.push_back({tool.artefacts, "update"});
-                            return done;
-                          },
+                          [&](const RunTool& tool) { return carry_out(tool); },
                           [&](const Regenerate& generate) {
                             auto done = regenerate(system_, generate);
                             if (done) applied_.changes.push_back({generate.path, "generate"});
@@ -151,6 +155,15 @@ class Applier {
                           [&](const Produce& made) { return carry_out(made); },
                       },
                       step);
+  }
+
+  Result<> carry_out(const RunTool& tool) {
+    if (auto done = run_tool(system_, tool); !done) return done;
+    applied_.changes.push_back({tool.artefacts, "update"});
+    for (auto& known : ledger_.tools) {
+      if (known.name == tool.remembered_as) known.done = true;
+    }
+    return {};
   }
 
   Result<> carry_out(const WriteFile& write) {

@@ -5,15 +5,14 @@
 #include "boot/added_word.hpp"
 #include "boot/bls_entry.hpp"
 #include "boot/bls_files.hpp"
+#include "boot/bls_inspect.hpp"
 #include "boot/judge_entry.hpp"
 #include "boot/kernel_cmdline.hpp"
-#include "boot/kernel_image.hpp"
 #include "boot/ledger.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace peerpath::boot {
 namespace {
@@ -28,101 +27,6 @@ if [ -x /usr/sbin/peerpath ]; then
 fi
 exit 0
 )";
-
-/// Why an entry is left as it is, where it is. A rescue entry is what's left when a word breaks
-/// the boot, and boom keeps its entries itself.
-std::optional<std::string> left_alone(const BlsFile& file, const BlsEntry& entry) {
-  if (entry.by_boom) return "boom's own entry";
-  const auto version = entry.value("version");
-  if (version.find("rescue") != std::string_view::npos ||
-      base_name(file.path).find("-0-rescue") != std::string::npos) {
-    return "a rescue entry";
-  }
-  return std::nullopt;
-}
-
-/// What GRUB hands to the kernel: it knows the first `options` only, puts variables in, and reads
-/// the result as words of its own language. Without any, `default_kernelopts` counts.
-/// Fact: rhboot/grub2 grub-core/commands/blscfg.c.
-std::vector<std::string> grub_lines(const BlsEntry& entry, const GrubVariables& variables) {
-  const auto options = entry.all("options");
-  const std::string words(options.empty() ? "$default_kernelopts"
-                                          : options.front().value.of(entry.text));
-  const auto commands = parse_grub_script("linux /vmlinuz " + words);
-  if (!commands || commands->size() != 1) return {};
-  const auto& all = commands->front().words;
-  return kernel_lines({all.begin() + 2, all.end()}, variables);
-}
-
-/// systemd-boot puts a blank between all `options`, and no variables in.
-std::string systemd_boot_line(const BlsEntry& entry) {
-  std::vector<std::string> options;
-  for (const auto& field : entry.all("options"))
-    options.emplace_back(field.value.of(entry.text));
-  return join(options, " ");
-}
-
-Entry entry_of(const System& system, const BlsFile& file, const BlsEntry& bls,
-               const BlsReaders& readers) {
-  Entry entry;
-  entry.title = bls.value("title");
-  entry.kernel = bls.value("linux");
-  const auto found = find_kernel(system, entry.kernel, file.partition);
-  entry.version = bls.value("version");
-  if (!cmdline::kernel_version(entry.version)) {
-    entry.version = kernel_version_of(system, entry.kernel, found);
-  }
-  entry.file = file.path;
-  const auto options = bls.all("options");
-  entry.line = options.empty() ? 1 : options.front().line;
-  entry.kernel_present = found.has_value() || entry.kernel.find('$') != std::string::npos;
-  entry.has_initrd = !bls.value("initrd").empty();
-  if (readers.grub) {
-    for (const auto& line : grub_lines(bls, readers.variables))
-      entry.command_lines.push_back(fmt::format("BOOT_IMAGE={} {}", entry.kernel, line));
-    if (entry.command_lines.empty()) return entry;
-  }
-  if (readers.systemd_boot) entry.command_lines.push_back(systemd_boot_line(bls));
-  return entry;
-}
-
-/// An entry file, and what's to be known of it.
-struct Found {
-  BlsFile file;
-  JudgedEntry judged;
-};
-
-struct All {
-  std::vector<Found> found;
-  std::vector<std::string> notes;
-  std::vector<std::string> unfollowed;
-  BlsReaders readers;
-};
-
-Result<All> read_all(const System& system, cmdline::Arch arch) {
-  All all;
-  auto readers = find_bls_readers(system);
-  if (!readers) return fail(readers.error());
-  all.readers = std::move(*readers);
-  auto files = read_bls_files(system);
-  if (!files) return fail(files.error());
-  for (auto& file : *files) {
-    const auto bls = parse_bls_entry(file.text);
-    if (const auto why = left_alone(file, bls)) {
-      all.notes.push_back(fmt::format("{}: {}, left as it is", system.shown(file.path), *why));
-    } else if (bls.value("linux").empty()) {
-      all.unfollowed.push_back(fmt::format("{}: it has no 'linux' line: what it boots isn't known",
-                                           system.shown(file.path)));
-    } else if (is_other_program(bls.value("linux"))) {
-      all.notes.push_back(fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path),
-                                      bls.value("linux")));
-    } else {
-      auto judged = judge_entries({entry_of(system, file, bls, all.readers)}, arch);
-      all.found.push_back({std::move(file), std::move(judged.front())});
-    }
-  }
-  return all;
-}
 
 /// Puts the word into an entry: at the end of its first `options`, which GRUB and systemd-boot
 /// both read, or in a line of its own.
@@ -148,7 +52,7 @@ Result<> check_edit(const System& system, const BlsFile& file, const EditFile& e
                     const BlsReaders& readers, cmdline::Arch arch) {
   BlsFile after{file.path, file.partition, edited(file.text, edit).value_or("")};
   const auto bls = parse_bls_entry(after.text);
-  const auto judged = judge_entries({entry_of(system, after, bls, readers)}, arch);
+  const auto judged = judge_entries({bls_entry_of(system, after, bls, readers)}, arch);
   if (judged.front().untranslated()) return {};
   return fail(Errc::unsupported,
               fmt::format("'{}:{}': '{}' at the end of these options wouldn't work (an open quote, "
@@ -156,18 +60,7 @@ Result<> check_edit(const System& system, const BlsFile& file, const EditFile& e
                           system.shown(file.path), judged.front().entry.line, edit.inserted));
 }
 
-/// The administrator's word against passthrough, in any of the command lines that there may be.
-std::optional<Conflict> conflict_of(const Entry& entry, cmdline::Arch arch) {
-  if (!entry.kernel_present) return std::nullopt;
-  for (const auto& line : entry.command_lines) {
-    const auto word = cmdline::contradicts_passthrough(
-        cmdline::judge(line, arch, cmdline::kernel_version(entry.version)));
-    if (word) return Conflict{word->text, entry.file, entry.line};
-  }
-  return std::nullopt;
-}
-
-Result<> add_entry(const System& system, const Found& found, const BlsReaders& readers,
+Result<> add_entry(const System& system, const FoundBlsEntry& found, const BlsReaders& readers,
                    const Request& request, Plan& plan) {
   const auto word = cmdline::passthrough_word(request.arch);
   const auto bls = parse_bls_entry(found.file.text);
@@ -178,7 +71,7 @@ Result<> add_entry(const System& system, const Found& found, const BlsReaders& r
   }
   if (found.judged.untranslated()) return {};
   if (!request.force) {
-    plan.conflict = conflict_of(found.judged.entry, request.arch);
+    plan.conflict = conflict_in(found.judged.entry, request.arch);
     if (plan.conflict) return {};
   }
   auto edit = edit_of(system, found.file, readers, word);
@@ -237,28 +130,12 @@ bool Bls::reads_esp(const System& system) const {
 }
 
 Result<Inspection> Bls::inspect(const System& system) const {
-  auto all = read_all(system, cmdline::Arch::x86_64);
-  if (!all) return fail(all.error());
-  Inspection inspection;
-  for (auto& found : all->found)
-    inspection.entries.push_back(std::move(found.judged.entry));
-  inspection.notes = std::move(all->notes);
-  inspection.unfollowed = std::move(all->unfollowed);
-  // GRUB's menu has these entries, and may have others of its own.
-  for (const auto& path : find_grub_configs(system)) {
-    auto config = read_grub_config(system, path);
-    if (!config) return fail(config.error());
-    if (!config->takes_bls_entries) continue;
-    std::ranges::move(config->entries, std::back_inserter(inspection.entries));
-    std::ranges::move(config->notes, std::back_inserter(inspection.notes));
-    std::ranges::move(config->unfollowed, std::back_inserter(inspection.unfollowed));
-  }
-  return inspection;
+  return inspect_bls(system);
 }
 
 Result<Plan> Bls::plan(const System& system, const Request& request) const {
   Plan plan;
-  const auto all = read_all(system, request.arch);
+  const auto all = read_bls_entries(system, request.arch);
   if (!all) return fail(all.error());
   // New kernels first: one that comes in between gets the word in either case.
   if (auto added = add_kernel_cmdline(system, request, plan); !added) return fail(added.error());

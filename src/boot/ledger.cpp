@@ -50,6 +50,10 @@ Json to_json(const Ledger& ledger) {
     json["directories"].push_back(std::move(entry));
   }
   json["created"] = ledger.created;
+  json["tools"] = Json::array();
+  for (const auto& tool : ledger.tools) {
+    json["tools"].push_back({{"name", tool.name}, {"done", tool.done}});
+  }
   return json;
 }
 
@@ -80,10 +84,22 @@ Ledger ledger_from(const Json& json) {
     ledger.directories.push_back(std::move(entry));
   }
   ledger.created = json.at("created").get<std::vector<std::string>>();
+  for (const auto& tool : json.at("tools")) {
+    ledger.tools.push_back({tool.at("name").get<std::string>(), tool.at("done").get<bool>()});
+  }
   return ledger;
 }
 
 }  // namespace
+
+bool Ledger::asked(std::string_view tool) const {
+  return std::ranges::any_of(tools, [&](const Tool& known) { return known.name == tool; });
+}
+
+bool Ledger::done(std::string_view tool) const {
+  return std::ranges::any_of(tools,
+                             [&](const Tool& known) { return known.name == tool && known.done; });
+}
 
 std::uint64_t digest_of(std::string_view content) {
   std::uint64_t digest = 0xcbf29ce484222325U;

@@ -47,6 +47,12 @@ struct Ledger {
     std::optional<timespec> after = {};  ///< nothing while a run is under way
   };
 
+  /// Something that a boot loader's own tool did for us, by the name that its step gave it.
+  struct Tool {
+    std::string name;
+    bool done = false;  ///< false while a run is under way
+  };
+
   std::vector<std::string> boot_loaders = {};
   std::vector<File> files = {};
   std::vector<Edit> edits = {};
@@ -55,6 +61,12 @@ struct Ledger {
   std::vector<Artefact> artefacts = {};
   std::vector<Directory> directories = {};
   std::vector<std::string> created = {};  ///< directories that weren't there
+  std::vector<Tool> tools = {};
+
+  /// Whether the tool was asked, though it may not have come to its end.
+  [[nodiscard]] bool asked(std::string_view tool) const;
+  /// Whether it was, and came to a good end.
+  [[nodiscard]] bool done(std::string_view tool) const;
 };
 
 /// The one with that path among a ledger's items.

@@ -2,8 +2,13 @@
 #include "boot/loaders.hpp"
 
 #include "boot/bls.hpp"
+#include "boot/garden_linux.hpp"
 #include "boot/grub_block.hpp"
 #include "boot/grub_dropin.hpp"
+#include "boot/kernelstub.hpp"
+#include "boot/ostree.hpp"
+#include "boot/proxmox.hpp"
+#include "boot/sdbootutil.hpp"
 #include "boot/unsupported.hpp"
 
 #include <fmt/format.h>
@@ -13,26 +18,32 @@
 namespace peerpath::boot {
 
 std::span<const BootLoader* const> all_boot_loaders() {
+  static const Ostree ostree;
+  static const Proxmox proxmox;
+  static const GardenLinux garden_linux;
+  static const Sdbootutil sdbootutil;
+  static const Kernelstub kernelstub;
   static const Bls bls;
   static const GrubDropin grub_dropin;
   static const GrubBlock grub_block;
-  static const std::array<const BootLoader*, 3> all{&bls, &grub_dropin, &grub_block};
+  static const std::array<const BootLoader*, 8> all{
+      &ostree, &proxmox, &garden_linux, &sdbootutil, &kernelstub, &bls, &grub_dropin, &grub_block,
+  };
   return all;
 }
 
 Result<std::vector<const BootLoader*>> find_boot_loaders(const System& system, cmdline::Arch arch) {
-  // Systems that a loader of ours would take for its own, though another file decides there.
-  if (const auto found = find_unsupported(system)) {
+  for (const auto* loader : all_boot_loaders()) {
+    if (loader->rules_alone() && loader->detect(system)) return std::vector{loader};
+  }
+  // Systems that one of the others would take for its own, though another file decides there.
+  if (const auto unsupported = find_unsupported(system, arch)) {
     return fail(Errc::unsupported,
-                fmt::format("'{}': {}; {}", system.root(), found->what,
-                            fmt::format(fmt::runtime(found->remedy),
-                                        fmt::arg("word", cmdline::passthrough_word(arch)))));
+                fmt::format("'{}': {}; {}", system.root(), unsupported->what, unsupported->remedy));
   }
   std::vector<const BootLoader*> found;
   for (const auto* loader : all_boot_loaders()) {
-    if (!loader->detect(system)) continue;
-    if (loader->rules_alone()) return std::vector{loader};
-    found.push_back(loader);
+    if (!loader->rules_alone() && loader->detect(system)) found.push_back(loader);
   }
   if (!found.empty()) return found;
   return fail(Errc::unsupported,

@@ -94,6 +94,7 @@ struct Regenerate {
 struct RunTool {
   std::string artefacts;  ///< what it writes, for people
   std::vector<std::string> command;
+  std::string remembered_as = {};  ///< the ledger's name for it; empty: it isn't remembered
 };
 /// Has a program make a small addon for unified kernel images, into a new file beside the old one.
 /// It's put in place only if its command line is the expected one and there's no kernel in it.

@@ -2,62 +2,180 @@
 #include "boot/unsupported.hpp"
 
 #include "base/text.hpp"
+#include "boot/added_word.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <vector>
 
 namespace peerpath::boot {
 namespace {
 
-bool has_file_like(const System& system, std::string_view directory, std::string_view pattern) {
-  const auto names = system.list(directory);
-  return names && std::any_of(names->begin(), names->end(),
-                              [&](const std::string& name) { return matches_glob(pattern, name); });
+/// Where the kernel's options are in a line of a configuration file, if it has any.
+using FindOptions = std::optional<Slice> (*)(std::string_view line);
+
+/// The value after a key, without the quotes around it.
+std::optional<Slice> value_after(std::string_view line, std::string_view key,
+                                 std::string_view separators) {
+  const auto begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos || line.size() < begin + key.size()) return std::nullopt;
+  const auto name = line.substr(begin, key.size());
+  const bool same = std::ranges::equal(name, key, [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  });
+  const auto after = begin + key.size();
+  const auto value = line.find_first_not_of(separators, after);
+  if (!same || value == after) return std::nullopt;
+  if (value == std::string_view::npos) return Slice{line.size(), line.size()};
+  if (line[value] == '"' || line[value] == '\'') {
+    // The last one: there may be others in `$(cat "…")`.
+    const auto close = line.rfind(line[value]);
+    if (close > value) return Slice{value + 1, close};
+  }
+  return Slice{value, value + trim(line.substr(value)).size()};
 }
 
-constexpr std::string_view append_and_build =
-    "append '{word}' to '/etc/kernel/cmdline' and build the images anew";
+std::optional<Slice> of_append(std::string_view line) {
+  return value_after(line, "append", " \t");
+}
+
+std::optional<Slice> of_refind_stanza(std::string_view line) {
+  return value_after(line, "options", " \t");
+}
+
+std::optional<Slice> of_zipl(std::string_view line) {
+  return value_after(line, "parameters", " \t=");
+}
+
+std::optional<Slice> of_u_boot(std::string_view line) {
+  return value_after(line, "U_BOOT_PARAMETERS", "=");
+}
+
+/// A title in quotes, then the options in quotes. A doubled quote is one of the text.
+std::optional<Slice> of_refind_linux(std::string_view line) {
+  std::vector<std::size_t> quotes;
+  if (trim(line).starts_with('#')) return std::nullopt;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] != '"') continue;
+    const bool doubled = quotes.size() % 2 == 1 && line.substr(at + 1).starts_with('"');
+    if (doubled) {
+      ++at;
+    } else {
+      quotes.push_back(at);
+    }
+  }
+  if (quotes.size() < 4) return std::nullopt;
+  return Slice{quotes[2] + 1, quotes[3]};
+}
+
+/// What a file's lines should read: those with options that don't make for passthrough.
+struct Lines {
+  bool any = false;  ///< lines with options, good or not
+  std::vector<std::string> wanted;
+};
+
+void add_lines(const System& system, const std::string& path, FindOptions find, cmdline::Arch arch,
+               Lines& found) {
+  const auto text = system.read(path);
+  if (!text) return;
+  const auto word = cmdline::passthrough_word(arch);
+  std::size_t number = 0;
+  for (const auto line : lines(*text)) {
+    ++number;
+    const auto options = find(line);
+    if (!options) continue;
+    found.any = true;
+    if (cmdline::is_untranslated(cmdline::judge(options->of(line), arch).mode)) continue;
+    const auto wanted = edited(line, add_word(path, line, *options, word)).value_or("");
+    found.wanted.push_back(
+        fmt::format("make '{}:{}' read '{}'", system.shown(path), number, printable(trim(wanted))));
+  }
+}
 
 struct Rule {
   std::string_view name;
   std::string_view directory;
   std::string_view pattern;
-  std::string_view remedy;
+  FindOptions find = nullptr;     ///< in the lines of that file
+  std::string_view missing = {};  ///< what to do where it has no such line
+  std::string_view then = {};     ///< what to do at the end
+  /// Other files, in which the same program reads lines of another form.
+  std::string_view more_path = {};
+  FindOptions find_more = nullptr;
 };
+
+constexpr std::string_view append_and_build =
+    "append '{word}' to '/etc/kernel/cmdline' and build the images anew";
+constexpr std::string_view u_boot_line =
+    "add the line 'U_BOOT_PARAMETERS=\"ro quiet {word}\"' (your own words for 'ro quiet')";
 
 // Each of these keeps the command line somewhere else than in GRUB's settings, even where GRUB
 // is installed as well: a drop-in would look done and never boot.
+// u-boot-menu makes extlinux.conf, so it comes before that.
 constexpr std::array rules{
-    Rule{"an ostree system", "/ostree", "repo",
-         "run 'rpm-ostree kargs --append-if-missing={word}'"},
-    Rule{"Proxmox's proxmox-boot-tool", "/etc/kernel", "proxmox-boot-uuids",
-         "append '{word}' to the first line of '/etc/kernel/cmdline' and to GRUB_CMDLINE_LINUX in "
-         "'/etc/default/grub', then run 'proxmox-boot-tool refresh'"},
-    Rule{"kernelstub", "/etc/kernelstub", "configuration", "run 'kernelstub --add-options {word}'"},
-    Rule{"unified kernel images", "/boot/efi/EFI/Linux", "*.efi", append_and_build},
-    Rule{"unified kernel images", "/efi/EFI/Linux", "*.efi", append_and_build},
-    Rule{"unified kernel images", "/boot/EFI/Linux", "*.efi", append_and_build},
-    Rule{"u-boot-menu", "/etc/default", "u-boot",
-         "add '{word}' to U_BOOT_PARAMETERS in '/etc/default/u-boot', then run 'u-boot-update'"},
-    Rule{"extlinux", "/boot/extlinux", "extlinux.conf",
-         "add '{word}' to each APPEND line of '/boot/extlinux/extlinux.conf'"},
-    Rule{"rEFInd", "/boot", "refind_linux.conf",
-         "add '{word}' to each line of '/boot/refind_linux.conf'"},
-    Rule{"zipl", "/etc", "zipl.conf",
-         "add '{word}' to the parameters in '/etc/zipl.conf', then run 'zipl'"},
+    Rule{"unified kernel images", "/boot/efi/EFI/Linux", "*.efi", nullptr, append_and_build},
+    Rule{"unified kernel images", "/efi/EFI/Linux", "*.efi", nullptr, append_and_build},
+    Rule{"unified kernel images", "/boot/EFI/Linux", "*.efi", nullptr, append_and_build},
+    Rule{"u-boot-menu", "/etc/u-boot-menu/conf.d", "*.conf", of_u_boot, u_boot_line,
+         "run 'u-boot-update'", "/etc/default/u-boot", of_u_boot},
+    Rule{"u-boot-menu", "/etc/default", "u-boot", of_u_boot, u_boot_line, "run 'u-boot-update'"},
+    Rule{"extlinux", "/boot/extlinux", "extlinux.conf", of_append,
+         "add a line 'APPEND {word}' to each of its entries"},
+    Rule{"rEFInd",
+         "/boot",
+         "refind_linux.conf",
+         of_refind_linux,
+         "add a line '\"Boot\" \"OPTIONS {word}\"' with the options of '/proc/cmdline'",
+         {},
+         "/boot/efi/EFI/refind/refind.conf",
+         of_refind_stanza},
+    Rule{"zipl", "/etc", "zipl.conf", of_zipl, "add a line 'parameters=\"{word}\"' to its section",
+         "run 'zipl'"},
 };
+
+/// The files that tell it.
+std::vector<std::string> files_of(const System& system, const Rule& rule) {
+  std::vector<std::string> files;
+  const auto names = system.list(rule.directory);
+  if (!names) return files;
+  for (const auto& name : *names) {
+    if (matches_glob(rule.pattern, name))
+      files.push_back(fmt::format("{}/{}", rule.directory, name));
+  }
+  return files;
+}
+
+std::string remedy_of(const System& system, const Rule& rule, const std::vector<std::string>& files,
+                      cmdline::Arch arch) {
+  Lines found;
+  if (rule.find != nullptr) {
+    for (const auto& file : files)
+      add_lines(system, file, rule.find, arch, found);
+  }
+  if (rule.find_more != nullptr) {
+    add_lines(system, std::string(rule.more_path), rule.find_more, arch, found);
+  }
+  if (found.any && found.wanted.empty()) return "all its lines have the word already";
+  if (!found.any) {
+    found.wanted.push_back(
+        fmt::format(fmt::runtime(rule.missing), fmt::arg("word", cmdline::passthrough_word(arch))));
+  }
+  if (!rule.then.empty()) found.wanted.emplace_back(rule.then);
+  return join(found.wanted, "; ");
+}
 
 }  // namespace
 
-std::optional<Unsupported> find_unsupported(const System& system) {
+std::optional<Unsupported> find_unsupported(const System& system, cmdline::Arch arch) {
   for (const auto& rule : rules) {
-    if (has_file_like(system, rule.directory, rule.pattern)) {
-      return Unsupported{fmt::format("it boots by {} ('{}/{}'), which this version can't set up",
-                                     rule.name, rule.directory, rule.pattern),
-                         rule.remedy};
-    }
+    const auto files = files_of(system, rule);
+    if (files.empty()) continue;
+    return Unsupported{fmt::format("it boots by {} ('{}'), which this version can't set up",
+                                   rule.name, files.front()),
+                       remedy_of(system, rule, files, arch)};
   }
   return std::nullopt;
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/bls_inspect.hpp"
+
+#include "base/text.hpp"
+#include "boot/judge_entry.hpp"
+#include "boot/kernel_image.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace peerpath::boot {
+namespace {
+
+/// What GRUB hands to the kernel: it knows the first `options` only, puts variables in, and reads
+/// the result as words of its own language. Without any, `default_kernelopts` counts.
+/// Fact: rhboot/grub2 grub-core/commands/blscfg.c.
+std::vector<std::string> grub_lines(const BlsEntry& entry, const GrubVariables& variables) {
+  const auto options = entry.all("options");
+  const std::string words(options.empty() ? "$default_kernelopts"
+                                          : options.front().value.of(entry.text));
+  const auto commands = parse_grub_script("linux /vmlinuz " + words);
+  if (!commands || commands->size() != 1) return {};
+  const auto& all = commands->front().words;
+  return kernel_lines({all.begin() + 2, all.end()}, variables);
+}
+
+/// systemd-boot puts a blank between all `options`, and no variables in.
+std::string systemd_boot_line(const BlsEntry& entry) {
+  std::vector<std::string> options;
+  for (const auto& field : entry.all("options"))
+    options.emplace_back(field.value.of(entry.text));
+  return join(options, " ");
+}
+
+}  // namespace
+
+std::optional<std::string> left_alone(const BlsFile& file, const BlsEntry& entry) {
+  if (entry.by_boom) return "boom's own entry";
+  const auto version = entry.value("version");
+  if (version.find("rescue") != std::string_view::npos ||
+      base_name(file.path).find("-0-rescue") != std::string::npos) {
+    return "a rescue entry";
+  }
+  return std::nullopt;
+}
+
+Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bls,
+                   const BlsReaders& readers) {
+  Entry entry;
+  entry.title = bls.value("title");
+  entry.kernel = bls.value("linux");
+  const auto found = find_kernel(system, entry.kernel, file.partition);
+  entry.version = bls.value("version");
+  // sdbootutil puts the snapshot's number before it.
+  if (const auto at = entry.version.find('@'); at != std::string::npos) {
+    entry.version.erase(0, at + 1);
+  }
+  if (!cmdline::kernel_version(entry.version)) {
+    entry.version = kernel_version_of(system, entry.kernel, found);
+  }
+  entry.file = file.path;
+  const auto options = bls.all("options");
+  entry.line = options.empty() ? 1 : options.front().line;
+  entry.kernel_present = found.has_value() || entry.kernel.find('$') != std::string::npos;
+  entry.has_initrd = !bls.value("initrd").empty();
+  if (readers.grub) {
+    for (const auto& line : grub_lines(bls, readers.variables))
+      entry.command_lines.push_back(fmt::format("BOOT_IMAGE={} {}", entry.kernel, line));
+    if (entry.command_lines.empty()) return entry;
+  }
+  if (readers.systemd_boot) entry.command_lines.push_back(systemd_boot_line(bls));
+  return entry;
+}
+
+Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {
+  BlsEntries all;
+  auto readers = find_bls_readers(system);
+  if (!readers) return fail(readers.error());
+  all.readers = std::move(*readers);
+  auto files = read_bls_files(system);
+  if (!files) return fail(files.error());
+  for (auto& file : *files) {
+    const auto bls = parse_bls_entry(file.text);
+    if (const auto why = left_alone(file, bls)) {
+      all.notes.push_back(fmt::format("{}: {}, left as it is", system.shown(file.path), *why));
+    } else if (bls.value("linux").empty()) {
+      all.unfollowed.push_back(fmt::format("{}: it has no 'linux' line: what it boots isn't known",
+                                           system.shown(file.path)));
+    } else if (is_other_program(bls.value("linux"))) {
+      all.notes.push_back(fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path),
+                                      bls.value("linux")));
+    } else {
+      auto judged = judge_entries({bls_entry_of(system, file, bls, all.readers)}, arch);
+      all.found.push_back({std::move(file), std::move(judged.front())});
+    }
+  }
+  return all;
+}
+
+Result<Inspection> inspect_bls(const System& system) {
+  auto all = read_bls_entries(system, cmdline::Arch::x86_64);
+  if (!all) return fail(all.error());
+  Inspection inspection;
+  for (auto& found : all->found)
+    inspection.entries.push_back(std::move(found.judged.entry));
+  inspection.notes = std::move(all->notes);
+  inspection.unfollowed = std::move(all->unfollowed);
+  // GRUB's menu has these entries, and may have others of its own.
+  for (const auto& path : find_grub_configs(system)) {
+    auto config = read_grub_config(system, path);
+    if (!config) return fail(config.error());
+    if (!config->takes_bls_entries) continue;
+    std::ranges::move(config->entries, std::back_inserter(inspection.entries));
+    std::ranges::move(config->notes, std::back_inserter(inspection.notes));
+    std::ranges::move(config->unfollowed, std::back_inserter(inspection.unfollowed));
+  }
+  return inspection;
+}
+
+Result<Inspection> inspect_boot_partitions(const System& system) {
+  auto inspection = inspect_bls(system);
+  if (!inspection) return inspection;
+  for (const auto& partition : boot_partitions(system)) {
+    const auto directory = partition + "/EFI/Linux";
+    const auto names = system.list(directory);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (!matches_glob("*.efi", name)) continue;
+      inspection->unfollowed.push_back(
+          fmt::format("{}/{}: a unified kernel image: the command line in it isn't known",
+                      system.shown(directory), name));
+    }
+  }
+  return inspection;
+}
+
+std::optional<bool> boots_untranslated(const Inspection& inspection, cmdline::Arch arch) {
+  std::optional<bool> good;
+  for (const auto& judged : judge_entries(inspection.entries, arch)) {
+    if (judged.entry.kernel_present) good = good.value_or(true) && judged.untranslated();
+  }
+  return good;
+}
+
+std::optional<Conflict> conflict_in(const Inspection& inspection, cmdline::Arch arch) {
+  for (const auto& entry : inspection.entries) {
+    if (auto conflict = conflict_in(entry, arch)) return conflict;
+  }
+  return std::nullopt;
+}
+
+std::optional<Conflict> conflict_in(const Entry& entry, cmdline::Arch arch) {
+  if (!entry.kernel_present) return std::nullopt;
+  for (const auto& line : entry.command_lines) {
+    const auto word = cmdline::contradicts_passthrough(
+        cmdline::judge(line, arch, cmdline::kernel_version(entry.version)));
+    if (word) return Conflict{word->text, entry.file, entry.line};
+  }
+  return std::nullopt;
+}
+
+}  // namespace peerpath::boot
