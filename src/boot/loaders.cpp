@@ -9,6 +9,7 @@
 #include "boot/ostree.hpp"
 #include "boot/proxmox.hpp"
 #include "boot/sdbootutil.hpp"
+#include "boot/uki.hpp"
 #include "boot/unsupported.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +27,10 @@ std::span<const BootLoader* const> all_boot_loaders() {
   static const Bls bls;
   static const GrubDropin grub_dropin;
   static const GrubBlock grub_block;
-  static const std::array<const BootLoader*, 8> all{
-      &ostree, &proxmox, &garden_linux, &sdbootutil, &kernelstub, &bls, &grub_dropin, &grub_block,
+  static const Uki uki;
+  static const std::array<const BootLoader*, 9> all{
+      &ostree, &proxmox,     &garden_linux, &sdbootutil, &kernelstub,
+      &bls,    &grub_dropin, &grub_block,   &uki,
   };
   return all;
 }

@@ -250,7 +250,9 @@ Result<Outcome> ensure(const System& system, const Options& options) {
     if (!locked) return fail(locked.error());
     lock = std::move(*locked);
   }
-  const auto plan = plan_all(system, loaders, {arch, options.force});
+  const auto plan = plan_all(system, loaders,
+                             {arch, options.force, options.uki_addon, options.secure_boot_key,
+                              options.secure_boot_certificate});
   if (!plan) return fail(plan.error());
   if (plan->conflict) {
     outcome.conflict = plan->conflict;

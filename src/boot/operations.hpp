@@ -17,6 +17,10 @@ struct Options {
   bool force = false;                      ///< against the administrator's contrary words
   bool arm64_passthrough = false;          ///< arm64 is left alone unless asked for
   std::optional<std::string> kernel = {};  ///< only this version counts for the outcome
+  /// For unified kernel images that were built elsewhere; see `Request`.
+  bool uki_addon = false;
+  std::string secure_boot_key = {};
+  std::string secure_boot_certificate = {};
   /// What's to be said of boot partitions that aren't mounted. Nothing is proven with them where
   /// the boot loader reads such partitions.
   std::vector<std::string> unmounted = {};

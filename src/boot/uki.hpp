@@ -16,6 +16,7 @@ class Uki : public BootLoader {
 
   [[nodiscard]] std::string_view name() const override { return "uki"; }
   [[nodiscard]] bool detect(const System& system) const override;
+  [[nodiscard]] bool reads_esp(const System& /*system*/) const override { return true; }
   [[nodiscard]] Result<Inspection> inspect(const System& system) const override;
   [[nodiscard]] Result<Inspection> inspect_artefact(const System& system, const std::string& path,
                                                     const std::string& content) const override;

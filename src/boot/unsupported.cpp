@@ -116,9 +116,6 @@ constexpr std::string_view u_boot_line =
 // is installed as well: a drop-in would look done and never boot.
 // u-boot-menu makes extlinux.conf, so it comes before that.
 constexpr std::array rules{
-    Rule{"unified kernel images", "/boot/efi/EFI/Linux", "*.efi", nullptr, append_and_build},
-    Rule{"unified kernel images", "/efi/EFI/Linux", "*.efi", nullptr, append_and_build},
-    Rule{"unified kernel images", "/boot/EFI/Linux", "*.efi", nullptr, append_and_build},
     Rule{"u-boot-menu", "/etc/u-boot-menu/conf.d", "*.conf", of_u_boot, u_boot_line,
          "run 'u-boot-update'", "/etc/default/u-boot", of_u_boot},
     Rule{"u-boot-menu", "/etc/default", "u-boot", of_u_boot, u_boot_line, "run 'u-boot-update'"},

@@ -32,6 +32,9 @@ Result<Answer> run_boot_command(const Invocation& invocation, std::string_view c
   options.dry_run = invocation.flag("dry-run");
   options.force = invocation.flag("force");
   options.arm64_passthrough = settings->arm64_passthrough;
+  options.uki_addon = settings->uki_addon;
+  options.secure_boot_key = settings->secure_boot_key;
+  options.secure_boot_certificate = settings->secure_boot_certificate;
   if (invocation.flag("kernel")) options.kernel = invocation.options["kernel"].as<std::string>();
   const auto answer = [&](const boot::Outcome& outcome) {
     return Answer{invocation.flag("json") ? report::boot_json(outcome)

@@ -35,7 +35,15 @@ Result<std::vector<std::string>> settings_files(const System& system) {
 struct FileSettings {
   std::vector<std::string> match;
   std::optional<bool> arm64_passthrough;
+  std::optional<bool> uki_addon;
+  std::optional<std::string> secure_boot_key;
+  std::optional<std::string> secure_boot_certificate;
 };
+
+template <class Value>
+void take(const po::variables_map& values, const char* name, std::optional<Value>& found) {
+  if (values.count(name) != 0) found = values[name].as<Value>();
+}
 
 /// Boost's parser doesn't say where it stopped, so it gets one line at a time.
 Result<> read_line(std::string_view line, FileSettings& found) {
@@ -45,7 +53,9 @@ Result<> read_line(std::string_view line, FileSettings& found) {
     return fail(Errc::malformed, "sections have no meaning here");
   }
   po::options_description known;
-  known.add_options()("match", po::value<std::string>())("arm64-passthrough", po::value<bool>());
+  known.add_options()("match", po::value<std::string>())("arm64-passthrough", po::value<bool>())(
+      "uki-addon", po::value<bool>())("secure-boot-key", po::value<std::string>())(
+      "secure-boot-certificate", po::value<std::string>());
   po::variables_map values;
   try {
     std::istringstream stream{std::string(line)};
@@ -58,9 +68,10 @@ Result<> read_line(std::string_view line, FileSettings& found) {
     if (const auto match = probe::parse_pci_match(pattern); !match) return fail(match.error());
     found.match.push_back(pattern);
   }
-  if (values.count("arm64-passthrough") != 0) {
-    found.arm64_passthrough = values["arm64-passthrough"].as<bool>();
-  }
+  take(values, "arm64-passthrough", found.arm64_passthrough);
+  take(values, "uki-addon", found.uki_addon);
+  take(values, "secure-boot-key", found.secure_boot_key);
+  take(values, "secure-boot-certificate", found.secure_boot_certificate);
   return {};
 }
 
@@ -90,6 +101,10 @@ Result<Settings> load_settings(const System& system) {
     if (!found) return fail(found.error());
     if (!found->match.empty()) settings.match = std::move(found->match);
     settings.arm64_passthrough = found->arm64_passthrough.value_or(settings.arm64_passthrough);
+    settings.uki_addon = found->uki_addon.value_or(settings.uki_addon);
+    settings.secure_boot_key = found->secure_boot_key.value_or(settings.secure_boot_key);
+    settings.secure_boot_certificate =
+        found->secure_boot_certificate.value_or(settings.secure_boot_certificate);
   }
   return settings;
 }

@@ -14,6 +14,9 @@ struct Settings {
   /// Which PCI functions are checked. The default: NVIDIA's display and 3D controllers.
   std::vector<std::string> match = {"10de:*:0300", "10de:*:0302"};
   bool arm64_passthrough = false;
+  bool uki_addon = false;               ///< add an addon to images that were built elsewhere
+  std::string secure_boot_key;          ///< signs it; a path inside the root
+  std::string secure_boot_certificate;  ///< likewise
 };
 
 /// Reads the files in order; a later value of a setting replaces an earlier file's. No file is

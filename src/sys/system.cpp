@@ -266,6 +266,26 @@ Result<std::string> System::resolve(std::string_view path) const {
   return place.path;
 }
 
+Result<bool> System::is_mount_point(std::string_view path) const {
+  const auto failed = [&](int error) {
+    return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  };
+  // O_PATH: an automount that nobody has used yet isn't set off by the question.
+  Fd directory(open_under(root_fd_.get(), path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return failed(-directory.get());
+  struct statx extended {};
+  if (::statx(directory.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended) == 0 &&
+      (extended.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0) {
+    return (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  }
+  struct stat own {};
+  struct stat parent {};
+  if (::fstat(directory.get(), &own) != 0 || ::fstatat(directory.get(), "..", &parent, 0) != 0) {
+    return failed(errno);
+  }
+  return own.st_dev != parent.st_dev;
+}
+
 Result<> System::write(std::string_view path, std::string_view content, mode_t mode) const {
   return write({FileWrite{std::string(path), std::string(content), mode}});
 }

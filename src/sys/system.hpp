@@ -88,6 +88,11 @@ class System {
   /// The path without symbolic links and `..`, as seen from inside the root.
   [[nodiscard]] Result<std::string> resolve(std::string_view path) const;
   [[nodiscard]] bool exists(std::string_view path) const { return info(path).has_value(); }
+  /// Whether another file system, or another part of one, is mounted on this directory; symbolic
+  /// links are followed. Facts: statx(2), STATX_ATTR_MOUNT_ROOT, since Linux 5.8. Older kernels
+  /// don't tell: there the device is compared with the parent's, so that a bind mount from the
+  /// same file system goes unseen and a Btrfs subvolume passes for one.
+  [[nodiscard]] Result<bool> is_mount_point(std::string_view path) const;
 
   // Writing. Each is atomic: after a failure, or a crash, the old state stands.
   /// Writes a file through a temporary one beside it, synced, then renamed. A symbolic link is

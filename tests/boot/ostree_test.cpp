@@ -44,7 +44,7 @@ struct OstreeRoot : VendorRoot {
                           rank, options));
   }
   [[nodiscard]] std::string options() {
-    for (const auto line : lines_of("/boot/loader/entries/ostree-2.conf")) {
+    for (const auto& line : lines_of("/boot/loader/entries/ostree-2.conf")) {
       if (line.starts_with("options ")) return line.substr(8);
     }
     return "";

@@ -581,7 +581,8 @@ TEST_CASE("uki: built here → the word comes with the next build, and goes with
 
 TEST_CASE("plans: two boot loaders edit the same file → one edit") {
   Plan all;
-  const Plan one{.steps = {EditFile{.path = "/etc/kernel/cmdline", .inserted = " iommu=pt"}}};
+  Plan one;
+  one.steps.emplace_back(EditFile{"/etc/kernel/cmdline", 0, "", " iommu=pt"});
   add_plan(all, one);
   add_plan(all, one);
   CHECK(all.steps.size() == 1);

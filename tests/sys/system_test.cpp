@@ -226,3 +226,17 @@ TEST_CASE("a root that isn't our own tells nothing of this machine") {
   CHECK_FALSE(root.system().kernel_release());
   CHECK(System::open("/").value()->is_own_root());
 }
+
+TEST_CASE("is_mount_point: a mounted file system, a plain directory, a link to either") {
+  const auto host = System::open("/");
+  REQUIRE(host.has_value());
+  CHECK((*host)->is_mount_point("/proc").value());
+  CHECK_FALSE((*host)->is_mount_point("/proc/self").value());
+
+  TempRoot root;
+  root.directory("/boot").link("/link", "/boot").file("/file", "");
+  CHECK_FALSE(root.system().is_mount_point("/boot").value());
+  CHECK_FALSE(root.system().is_mount_point("/link").value());
+  CHECK(root.system().is_mount_point("/none").error().code == Errc::not_found);
+  CHECK_FALSE(root.system().is_mount_point("/file").has_value());
+}
