@@ -21,6 +21,12 @@ Refresh refresh() {
           "the entries on the ESPs aren't made anew now"};
 }
 
+/// Its plans' steps point to it: it lives on.
+const GrubDropin& grub() {
+  static const GrubDropin loader;
+  return loader;
+}
+
 /// GRUB on an ESP reads that ESP's own file, which the tool generates: the one in /boot comes
 /// last, so that a tool that fails leaves it alone.
 std::vector<Step> split_generation(Plan& plan) {
@@ -42,9 +48,8 @@ bool Proxmox::detect(const System& system) const {
 
 Result<Inspection> Proxmox::inspect(const System& system) const {
   Inspection inspection;
-  const GrubDropin grub;
-  if (grub.detect(system)) {
-    auto read = grub.inspect(system);
+  if (grub().detect(system)) {
+    auto read = grub().inspect(system);
     if (!read) return read;
     inspection = std::move(*read);
   }
@@ -62,9 +67,8 @@ Result<Inspection> Proxmox::inspect(const System& system) const {
 
 Result<Plan> Proxmox::plan(const System& system, const Request& request) const {
   Plan plan;
-  const GrubDropin grub;
-  if (grub.detect(system)) {
-    auto settings = grub.plan(system, request);
+  if (grub().detect(system)) {
+    auto settings = grub().plan(system, request);
     if (!settings || settings->conflict) return settings;
     plan = std::move(*settings);
   }
@@ -82,7 +86,7 @@ Result<Plan> Proxmox::plan(const System& system, const Request& request) const {
 }
 
 Result<Plan> Proxmox::plan_revert(const System& system) const {
-  auto plan = GrubDropin().plan_revert(system);
+  auto plan = grub().plan_revert(system);
   if (!plan) return plan;
   const auto ledger = load_ledger(system);
   if (!ledger) return fail(ledger.error());

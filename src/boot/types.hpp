@@ -88,7 +88,7 @@ struct RemoveFile {
 struct Regenerate {
   std::string path;                    ///< the artefact, symbolic links resolved
   std::vector<std::string> command;    ///< the new file's path is appended
-  const BootLoader* loader = nullptr;  ///< whose `inspect_artefact` judges it
+  const BootLoader* loader = nullptr;  ///< whose `inspect_artefact` judges it; outlives the plan
 };
 /// Runs the boot loader's own tool, which brings the settings into the artefacts.
 struct RunTool {

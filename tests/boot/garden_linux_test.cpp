@@ -31,7 +31,8 @@ struct GardenRoot : VendorRoot {
     Command shell{.argv = {"/bin/sh", "-c",
                            "set -eu; for f; do . \"$f\"; done; printf '%s' \"$CMDLINE_LINUX\"",
                            "sh"}};
-    for (const auto& name : system.list("/etc/kernel/cmdline.d").value())
+    const auto names = system.list("/etc/kernel/cmdline.d").value();
+    for (const auto& name : names)
       shell.argv.push_back("/etc/kernel/cmdline.d/" + name);
     const auto result = system.run(shell).value();
     if (result.status != 0) return result;
