@@ -89,16 +89,3 @@ give_libraries() {
     [ -e "$root/$dir/${library##*/}" ] || cp -L "$library" "$root/$dir/"
   done
 }
-
-# exits WHAT STATUS COMMAND... - and keeps what it said in $work/said.
-exits() {
-  local what=$1 expected=$2 rc=0
-  shift 2
-  # shellcheck disable=SC2154
-  "$@" >"$work/said" 2>&1 || rc=$?
-  if [ "$rc" -eq "$expected" ]; then
-    pass "$what: exit status $rc"
-  else
-    fail "$what: exit status $rc, not $expected" "$(tail -n 20 "$work/said")"
-  fi
-}

@@ -63,6 +63,19 @@ lacks() {
   fi
 }
 
+# exits WHAT STATUS COMMAND... - and keeps what it said in $work/said.
+exits() {
+  local what=$1 expected=$2 rc=0
+  shift 2
+  # shellcheck disable=SC2154
+  "$@" >"$work/said" 2>&1 || rc=$?
+  if [ "$rc" -eq "$expected" ]; then
+    pass "$what: exit status $rc"
+  else
+    fail "$what: exit status $rc, not $expected" "$(tail -n 20 "$work/said")"
+  fi
+}
+
 # finish - prints the count; the exit status of the test. No assertion at all is a failure.
 finish() {
   echo "1..$((tap_passed + tap_failed))"

@@ -3,13 +3,17 @@
 # Sourced by the scenario tests: what they share.
 #
 # scenario NAME PEERPATH_DEB PEERPATH_BIN comes first; both files may also come as environment.
+# kind, set before make_image, is that of the image (see kind.sh).
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lib/setup.sh
 . "$vm_dir/../lib/setup.sh"
 # shellcheck source=tests/lib/tap.sh
 . "$vm_dir/../lib/tap.sh"
+# shellcheck source=tests/vm/kind.sh
+. "$vm_dir/kind.sh"
 
+kind=bookworm-grub
 stand_in=1234:11e8
 stand_in_count=2
 deb_in_image=/tmp/peerpath.deb
@@ -51,11 +55,15 @@ set_actions() {
   match_stand_ins=(--run "mkdir -p /etc/peerpath
     echo match=$stand_in >>/etc/peerpath/peerpath.conf")
   copy_binary=(--copy "$bin=$bin_in_image")
+  add_kernel=(--run "$second_kernel")
+  audit_image=(--run 'peerpath audit --json >/tmp/audit.json || true'
+    --run 'ls /boot/vmlinuz-* | sed "s|.*/vmlinuz-||" >/tmp/kernels'
+    --fetch "/tmp/audit.json=$logs/audit.json" --fetch "/tmp/kernels=$logs/kernels")
 }
 
 # A failed build or boot leaves nothing to look at, so these end the test.
 make_image() {
-  if "$vm_dir/image" "$image" "$@" >"$logs/image.log" 2>&1; then
+  if "$vm_dir/image" --kind "$kind" "$image" "$@" >"$logs/image.log" 2>&1; then
     pass 'the image was made'
   else
     fail 'the image was made' "$(tail -n 40 "$logs/image.log")"
@@ -66,9 +74,9 @@ make_image() {
 boot_image() {
   local output
   if output=$("$vm_dir/boot" "$image" "$logs" 2>&1); then
-    pass "the image booted through its own GRUB and powered off ($output)"
+    pass "the image booted through its own boot loader and powered off ($output)"
   else
-    fail 'the image booted through its own GRUB and powered off' "$output"
+    fail 'the image booted through its own boot loader and powered off' "$output"
     finish
   fi
   rm -f "$image"
@@ -133,6 +141,35 @@ journal_findings_are() {
 # unit_is PROPERTY VALUE - of the boot check's unit after the boot.
 unit_is() {
   is "the service: $1" "$(sed -n "s/^$1=//p" "$seen/unit-show.out")" "$2"
+}
+
+# What a good boot shows: the kernel's own word, the service's report, its journal.
+booted_in_passthrough() {
+  command_line_has 1 iommu=pt
+  stand_ins_are passthrough identity
+
+  exited verify 0
+  document_is "$seen/verify.out" peerpath.verify ok
+  findings_are "$seen/verify.out" iommu.group-type ok
+
+  is 'the service: enabled' "$(cat "$seen/unit-enabled.out")" enabled
+  unit_is Result success
+  unit_is ExecMainStatus 0
+  # A service that never ran has Result=success as well.
+  contains 'the service: ran' "$seen/unit-show.out" '^ExecMainExitTimestampMonotonic=[1-9]'
+  document_is "$seen/report.out" peerpath.report ok
+  findings_are "$seen/report.out" iommu.group-type ok
+  journal_findings_are iommu.group-type ok
+  exited status 0
+}
+
+# every_kernel_is_passthrough FILE KERNELS - by what peerpath audit --json printed to FILE; KERNELS
+# lists the kernels that are installed.
+every_kernel_is_passthrough() {
+  local kernels
+  kernels=$(jq -r '[.entries[] | select(.mode == "passthrough") | .kernel_version] | unique[]' "$1" 2>&1)
+  is 'audit: kernels in passthrough' "$(sort <<<"$kernels" | xargs)" "$(sort "$2" | xargs)"
+  is 'audit: entries that are not' "$(jq '[.entries[] | select(.mode != "passthrough")] | length' "$1" 2>&1)" 0
 }
 
 exited() {
