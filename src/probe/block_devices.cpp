@@ -46,7 +46,7 @@ std::vector<Node> partition_nodes(const System& system, const std::string& disk)
   const auto names = system.list(disk);
   if (!names) return nodes;
   for (const auto& name : *names) {
-    if (const auto number = partition_number(system, disk + "/" + name)) {
+    if (const auto number = partition_number(system, fmt::format("{}/{}", disk, name))) {
       nodes.push_back({*number, name});
     }
   }

@@ -141,10 +141,13 @@ std::string option_value(const ModuleSettings& settings, const std::vector<std::
   for (const auto& line : settings.modprobe) {
     if (built_in || line.command != "options" || line.name != module) continue;
     for (const auto word : words(line.rest)) {
-      if (word.starts_with(option + "=")) value = word.substr(option.size() + 1);
+      const auto equals = word.find('=');
+      if (word.substr(0, equals) == option && equals != std::string_view::npos) {
+        value = word.substr(equals + 1);
+      }
     }
   }
-  for (const auto& last : values_of(words_of, module + "." + option))
+  for (const auto& last : values_of(words_of, fmt::format("{}.{}", module, option)))
     value = last;
   return value;
 }

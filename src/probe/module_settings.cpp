@@ -3,6 +3,8 @@
 
 #include "base/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -27,7 +29,7 @@ std::map<std::string, std::string> configuration_files(const System& system,
     if (!names) continue;
     for (const auto& name : *names) {
       if (!name.starts_with('.') && name.ends_with(".conf"))
-        files.emplace(name, place + "/" + name);
+        files.emplace(name, fmt::format("{}/{}", place, name));
     }
   }
   return files;
