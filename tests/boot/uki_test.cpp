@@ -2,7 +2,9 @@
 #include "boot/uki.hpp"
 
 #include "boot/apply.hpp"
+#include "boot/grub_root.hpp"
 #include "boot/judge_entry.hpp"
+#include "boot/operations.hpp"
 #include "support/catch.hpp"
 #include "support/fake_system.hpp"
 #include "support/pe_writer.hpp"
@@ -586,4 +588,37 @@ TEST_CASE("plans: two boot loaders edit the same file → one edit") {
   add_plan(all, one);
   add_plan(all, one);
   CHECK(all.steps.size() == 1);
+}
+
+TEST_CASE("ensure and audit: a root with unified kernel images") {
+  UkiRoot machine;
+  machine.root.file("/etc/os-release", "ID=debian\n");
+  machine.root.file("/bin/sh", peerpath::test::elf_header(62), 0755).directory("/var/lib");
+  machine.image("a.efi", uki("root=/dev/vda ro"));
+  SECTION("built elsewhere → nothing is changed") {
+    const auto before = snapshot(machine.root.path());
+    const auto made = ensure(machine.system, {});
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code == Errc::unsupported);
+    CHECK(differences(before, snapshot(machine.root.path())) == "");
+    CHECK(audit(machine.system, {}).value().status == ExitStatus::check_failed);
+  }
+  SECTION("built here → the settings have the word, the build is left to do") {
+    machine.root.file("/etc/kernel/cmdline", "root=/dev/vda ro\n");
+    const auto before = snapshot(machine.root.path());
+    const auto outcome = ensure(machine.system, {}).value();
+    CHECK(outcome.result == "deferred");
+    CHECK(outcome.boot_loader == "uki");
+    CHECK(outcome.changed);
+    CHECK(machine.system.read("/etc/kernel/cmdline").value() == "root=/dev/vda ro iommu=pt\n");
+    REQUIRE(revert(machine.system, {}));
+    CHECK(differences(before, snapshot(machine.root.path())) == "");
+  }
+  SECTION("one that can't be read → nothing is proven") {
+    machine.image("a.efi", uki("root=/dev/vda ro iommu=pt"));
+    CHECK(audit(machine.system, {}).value().status == ExitStatus::good);
+    CHECK(ensure(machine.system, {}).value().result == "unchanged");
+    machine.image("b.efi", "MZ");
+    CHECK(audit(machine.system, {}).value().status == ExitStatus::unknown);
+  }
 }
