@@ -81,7 +81,7 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
     any = true;
     if (!mode) {
       outcome.messages.push_back(fmt::format(
-          "{}: its command line depends on a variable that's known only at boot", place));
+          "{}: which command line it gets is known only at boot", place));
       if (status == ExitStatus::good) status = ExitStatus::unknown;
     } else if (!cmdline::is_untranslated(*mode)) {
       outcome.messages.push_back(fmt::format("{}: boots {}: it needs '{}'", place,

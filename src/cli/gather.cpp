@@ -26,8 +26,9 @@ Result<check::ConfiguredBoot> configured_boot(const System& system, const std::s
   for (const auto& entry : outcome->entries) {
     if (!entry.entry.kernel_present) continue;
     if (!entry.mode) {
-      return fail(Errc::malformed,
-                  fmt::format("{}:{}: depends on a variable", entry.entry.file, entry.entry.line));
+      return fail(
+          Errc::malformed,
+          fmt::format("{}: which command line it gets is known only at boot", entry.entry.place()));
     }
     if (chosen == nullptr || !entry.untranslated()) chosen = &entry;
     if (!entry.untranslated()) break;
@@ -35,8 +36,7 @@ Result<check::ConfiguredBoot> configured_boot(const System& system, const std::s
   if (chosen == nullptr) {
     return fail(Errc::not_found, fmt::format("no boot entry for kernel {}", release));
   }
-  return check::ConfiguredBoot{*chosen->mode,
-                               fmt::format("{}:{}", chosen->entry.file, chosen->entry.line)};
+  return check::ConfiguredBoot{*chosen->mode, chosen->entry.place()};
 }
 
 Result<std::vector<probe::PciMatch>> parse_patterns(const std::vector<std::string>& patterns) {
