@@ -85,9 +85,7 @@ std::size_t line_at(std::string_view text, std::size_t offset) {
 }
 
 std::optional<Slice> find_options(std::string_view text) {
-  const Slice root{text.find_first_of("{["), text.size()};
-  // An empty list or a number has no members either.
-  if (root.begin == std::string_view::npos) return std::nullopt;
+  const Slice root{text.find('{'), text.size()};
   auto section = member(text, root, "user");
   if (!section) section = member(text, root, "default");
   return section ? member(text, *section, "kernel_options") : std::nullopt;
@@ -117,8 +115,8 @@ Result<KernelstubOptions> options_at(std::string_view text, Slice place) {
 
 Result<KernelstubOptions> parse_kernelstub(std::string_view text) {
   try {
-    const auto json = Json::parse(text);
-    const auto place = find_options(text);
+    // A string may have brackets in it, too.
+    const auto place = Json::parse(text).is_object() ? find_options(text) : std::nullopt;
     if (place) return options_at(text, *place);
     return fail(Errc::malformed, "line 1: there's no 'user' with 'kernel_options'");
   } catch (const Json::exception& error) {

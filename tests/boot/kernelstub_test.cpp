@@ -89,9 +89,8 @@ TEST_CASE("kernelstub: the list gets an element as the others are written, and l
     after = "[\"iommu=pt\" ]";
   }
   SECTION("brackets, commas, quotes and escapes in the strings") {
-    before = R"(["a=]}\"x", "\\", "b=\"c,  d\"" ])";
-    after = R"(["a=]}\"x", "\\", "b=\"c,  d\"", "iommu=pt" ])";
-    // The first of them is an open quote for the kernel, closed by the third.
+    before = R"(["a=]}\"x\"", "\\", "b=\"c,  d\"" ])";
+    after = R"(["a=]}\"x\"", "\\", "b=\"c,  d\"", "iommu=pt" ])";
   }
   SECTION("a string, as older versions wrote it") {
     before = R"("quiet splash")";
@@ -176,7 +175,7 @@ TEST_CASE("kernelstub: a file that isn't as it should be → named with the posi
   }
   SECTION("a comma too many") {
     content = "{\"user\": {\"kernel_options\": [\"quiet\",]}}";
-    position = "column 39";
+    position = "column 38";
   }
   SECTION("empty") {}
   SECTION("not an object") {
@@ -184,6 +183,9 @@ TEST_CASE("kernelstub: a file that isn't as it should be → named with the posi
   }
   SECTION("a number") {
     content = "7";
+  }
+  SECTION("a string with brackets") {
+    content = "\"{[\"";
   }
   SECTION("no options") {
     content = "{\"user\": {}}";
