@@ -62,6 +62,8 @@ Result<> add_refresh_back(const System& system, const Refresh& refresh, Plan& pl
   if (!ledger) return fail(ledger.error());
   const bool ran = *ledger && (*ledger)->asked(refresh.tool.remembered_as);
   if (plan.steps.empty() && !ran) return {};
+  // Where the tool is gone, nobody will ever make those artefacts anew.
+  if (!find_program(system, refresh.tool.command.front())) return {};
   if (auto why = cannot_run(system, refresh)) {
     if (ran) defer(refresh, std::move(*why), "takes the word away", plan);
   } else {

@@ -247,3 +247,12 @@ TEST_CASE("sdbootutil: only where it's the one that makes the entries") {
     CHECK(audit(machine.system, {}).value().boot_loader == "sdbootutil");
   }
 }
+
+TEST_CASE("sdbootutil: removed meanwhile → our file goes all the same, nothing is waited for") {
+  SuseRoot machine;
+  REQUIRE(ensure(machine.system, {}));
+  machine.root.remove("/usr/bin/sdbootutil");
+  CHECK(revert(machine.system, {}).value().result == "changed");
+  CHECK_FALSE(machine.system.exists(Sdbootutil::settings_path));
+  CHECK_FALSE(machine.system.exists("/var/lib/peerpath"));
+}
