@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "boot/edits.hpp"
 #include "boot/ledger.hpp"
+#include "boot/leftovers.hpp"
 #include "boot/places.hpp"
 #include "boot/produce.hpp"
 #include "boot/regenerate.hpp"
@@ -32,7 +33,7 @@ class Applier {
   Applier(const System& system, bool force) : system_(system), force_(force) {}
 
   Result<Applied> run(const Plan& plan, const std::vector<std::string>& boot_loaders) {
-    if (plan.steps.empty()) return Applied{};
+    if (plan.steps.empty()) return complete();
     auto loaded = load_ledger(system_);
     if (!loaded) return fail(loaded.error());
     before_ = *loaded;
@@ -56,6 +57,16 @@ class Applier {
   }
 
  private:
+  /// A run that was killed after its last step left the ledger open, and perhaps halves of files.
+  Result<Applied> complete() {
+    auto loaded = load_ledger(system_);
+    if (!loaded || !*loaded || !is_open(**loaded)) return Applied{};
+    ledger_ = std::move(**loaded);
+    clear_leftovers(system_, ledger_);
+    if (const auto done = finish(); !done) return fail(done.error());
+    return Applied{};
+  }
+
   [[nodiscard]] Result<> check_unedited(const Plan& plan) const {
     for (const auto& step : plan.steps) {
       const auto* write = std::get_if<WriteFile>(&step);
@@ -170,12 +181,14 @@ class Applier {
     if (auto made = make_place(system_, ledger_, directory_of(write.path)); !made) return made;
     const auto old = system_.read(write.path);
     if (!old && old.error().code != Errc::not_found) return fail(old.error());
+    // Before it: a write that fails may have put the file into place all the same.
+    undo_.emplace_back([this, path = write.path, old]() -> Result<> {
+      if (old) return put_back({{path, *old}});
+      return system_.link_info(path) ? system_.remove_file(path) : Result<>{};
+    });
     if (auto written = system_.write(write.path, write.content, write.mode); !written) {
       return written;
     }
-    undo_.emplace_back([this, path = write.path, old] {
-      return old ? system_.write(path, *old) : system_.remove_file(path);
-    });
     applied_.changes.push_back({write.path, "write"});
     return {};
   }
@@ -209,8 +222,8 @@ class Applier {
   Result<> carry_out(const RemoveFile& remove) {
     const auto old = system_.read(remove.path);
     if (!old) return fail(old.error());
+    undo_.emplace_back([this, path = remove.path, old] { return put_back({{path, *old}}); });
     if (auto removed = system_.remove_file(remove.path); !removed) return removed;
-    undo_.emplace_back([this, path = remove.path, old] { return system_.write(path, *old); });
     applied_.changes.push_back({remove.path, "remove"});
     return {};
   }

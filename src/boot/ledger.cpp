@@ -110,6 +110,11 @@ std::uint64_t digest_of(std::string_view content) {
   return digest;
 }
 
+bool is_open(const Ledger& ledger) {
+  const auto open = [](const auto& item) { return !item.after; };
+  return std::ranges::any_of(ledger.directories, open) || std::ranges::any_of(ledger.edits, open);
+}
+
 Result<std::optional<Ledger>> load_ledger(const System& system) {
   const auto text = system.read(ledger_path);
   if (!text) {

@@ -76,6 +76,9 @@ template <class Items>
                       [&](const auto& item) { return item.path == path; });
 }
 
+/// Whether the run that wrote it last was cut off.
+[[nodiscard]] bool is_open(const Ledger& ledger);
+
 /// FNV-1a: tells an unchanged file from a changed one; it isn't there against forgery.
 [[nodiscard]] std::uint64_t digest_of(std::string_view content);
 

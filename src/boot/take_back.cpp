@@ -3,6 +3,7 @@
 #include "boot/apply.hpp"
 #include "boot/edits.hpp"
 #include "boot/ledger.hpp"
+#include "boot/leftovers.hpp"
 #include "boot/places.hpp"
 #include "boot/regenerate.hpp"
 #include "boot/tool.hpp"
@@ -20,21 +21,6 @@ void restore_artefact(const System& system, const Ledger::Artefact& artefact) {
   if (content && content->size() == artefact.size && digest_of(*content) == artefact.digest) {
     std::ignore = system.set_mtime(artefact.path, artefact.mtime);
   }
-}
-
-/// What runs that were killed left half-written beside the files.
-void clear_leftovers(const System& system, const Ledger& ledger) {
-  std::vector<std::string> paths{std::string(ledger_path)};
-  for (const auto& file : ledger.files)
-    paths.push_back(file.path);
-  for (const auto& edit : ledger.edits)
-    paths.push_back(edit.path);
-  for (const auto& artefact : ledger.artefacts) {
-    paths.push_back(artefact.path);
-    clear_generated(system, artefact.path);
-  }
-  for (const auto& path : paths)
-    std::ignore = system.remove_leftover(path);
 }
 
 Result<> remove_ours(const System& system, const Ledger& ledger, const std::string& path,
@@ -70,14 +56,14 @@ Result<> remove_all_ours(const System& system, const Ledger& ledger, const Plan&
   return {};
 }
 
-/// Leftovers and directories, once nothing else of ours is there.
-void clear_up(const System& system, const Ledger& ledger) {
-  clear_leftovers(system, ledger);
+/// The directories that we made, once nothing else of ours is there, and the times of those above.
+void clear_directories(const System& system, const Ledger& ledger) {
   remove_created(system, ledger);
   // A run that was killed before it could write the ledger leaves the directory alone.
   if (const auto left = system.list(state_directory); left && left->empty()) {
     std::ignore = system.remove_directory(state_directory);
   }
+  restore_directories(system, ledger.directories);
 }
 
 /// What's taken out of others' files: what the plan says, and the ledger's own bytes where the
@@ -130,14 +116,24 @@ void update_artefacts(const System& system, const Plan& plan, Applied& applied) 
   }
 }
 
+/// Notes that what happens to the directories from here on is our doing, so that a run that's
+/// killed can be finished by the next one. Where there's no space for that, only times are at
+/// stake.
+void open_again(const System& system, Ledger& ledger) {
+  for (auto& directory : ledger.directories)
+    directory.after.reset();
+  std::ignore = save_ledger(system, ledger);
+}
+
 }  // namespace
 
 Result<Applied> apply_revert(const System& system, const Plan& plan) {
   const auto loaded = load_ledger(system);
   if (!loaded) return fail(loaded.error());
-  const auto ledger = loaded->value_or(Ledger{});
-  const auto directories = untouched_directories(system, ledger);
+  auto ledger = loaded->value_or(Ledger{});
+  ledger.directories = untouched_directories(system, ledger);
   Applied applied;
+  if (*loaded) open_again(system, ledger);
 
   if (auto done = remove_all_ours(system, ledger, plan, applied); !done) return fail(done.error());
   if (auto done = take_out(system, ledger, plan, applied); !done) return fail(done.error());
@@ -145,6 +141,7 @@ Result<Applied> apply_revert(const System& system, const Plan& plan) {
   if (*loaded && (!plan.deferred.empty() || applied.not_generated)) {
     // Not done yet: the ledger stays for the run that can finish.
     auto rest = ledger;
+    close_directories(system, rest);
     rest.files.clear();
     rest.edits.clear();
     if (auto saved = save_ledger(system, rest); !saved) return fail(saved.error());
@@ -152,12 +149,14 @@ Result<Applied> apply_revert(const System& system, const Plan& plan) {
   }
   for (const auto& artefact : ledger.artefacts)
     restore_artefact(system, artefact);
+  clear_leftovers(system, ledger);
+  // While there's a ledger: without one nobody knows the times.
+  clear_directories(system, ledger);
   if (*loaded) {
     if (auto removed = system.remove_file(ledger_path); !removed) return fail(removed.error());
     applied.changes.push_back({std::string(ledger_path), "remove"});
   }
-  clear_up(system, ledger);
-  restore_directories(system, directories);
+  clear_directories(system, ledger);
   return applied;
 }
 
