@@ -9,6 +9,7 @@
 #include "boot/judge_entry.hpp"
 #include "boot/kernel_cmdline.hpp"
 #include "boot/ledger.hpp"
+#include "boot/platform.hpp"
 
 #include <fmt/format.h>
 
@@ -97,7 +98,7 @@ Result<> add_healing(const System& system, Plan& plan) {
   return {};
 }
 
-void take_from_entry(const Ledger& ledger, const BlsFile& file, Plan& plan) {
+void take_from_entry(const System& system, const Ledger& ledger, const BlsFile& file, Plan& plan) {
   const auto bls = parse_bls_entry(file.text);
   if (!is_ours(ledger, file.path) || left_alone(file, bls)) return;
   if (auto exact = take_slice(ledger, file.path, file.text)) {
@@ -105,7 +106,7 @@ void take_from_entry(const Ledger& ledger, const BlsFile& file, Plan& plan) {
     return;
   }
   for (const auto& field : bls.all("options")) {
-    for (const auto arch : {cmdline::Arch::x86_64, cmdline::Arch::arm64}) {
+    for (const auto arch : arches_of_words(system)) {
       auto edit =
           take_word(ledger, file.path, file.text, field.value, cmdline::passthrough_word(arch));
       if (!edit) continue;
@@ -164,7 +165,7 @@ Result<Plan> Bls::plan_revert(const System& system) const {
   const auto files = read_bls_files(system);
   if (!files) return fail(files.error());
   for (const auto& file : *files)
-    take_from_entry(**ledger, file, plan);
+    take_from_entry(system, **ledger, file, plan);
   if (auto taken = take_kernel_cmdline(system, **ledger, plan); !taken) return fail(taken.error());
   return plan;
 }

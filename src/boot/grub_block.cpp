@@ -7,6 +7,7 @@
 #include "boot/grub_config.hpp"
 #include "boot/judge_entry.hpp"
 #include "boot/ledger.hpp"
+#include "boot/platform.hpp"
 
 #include <fmt/format.h>
 
@@ -111,10 +112,10 @@ bool assigns(std::string_view line) {
 
 /// Our word in an assignment of the administrator's, with the blank before it: a tool that writes
 /// back what the shell made of the settings puts it there.
-std::optional<EditFile> take_leaked_word(const std::string& text) {
+std::optional<EditFile> take_leaked_word(const System& system, const std::string& text) {
   for (const auto line : lines(text)) {
     if (!assigns(line)) continue;
-    for (const auto arch : {cmdline::Arch::x86_64, cmdline::Arch::arm64}) {
+    for (const auto arch : arches_of_words(system)) {
       const auto slice = " " + std::string(cmdline::passthrough_word(arch));
       const auto at = line.find(slice);
       if (at == std::string_view::npos) continue;
@@ -127,8 +128,8 @@ std::optional<EditFile> take_leaked_word(const std::string& text) {
   return std::nullopt;
 }
 
-bool mentions_word(const std::string& text) {
-  return take_leaked_word(text).has_value();
+bool mentions_word(const System& system, const std::string& text) {
+  return take_leaked_word(system, text).has_value();
 }
 
 /// What takes all of ours out of /etc/default/grub: the block, or what the ledger says, or else
@@ -144,7 +145,7 @@ Result<std::optional<EditFile>> take_settings(const System& system) {
   if (settings->ours) return take_block(*settings);
   const bool was_edited = find_path(ledger.edits, path) != ledger.edits.end();
   if (!was_edited || !is_ours(ledger, path)) return std::optional<EditFile>{};
-  return take_leaked_word(settings->text);
+  return take_leaked_word(system, settings->text);
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ Result<Plan> GrubBlock::plan(const System& system, const Request& request) const
   if (!inspection) return fail(inspection.error());
   const auto entries = judge_entries(inspection->entries, request.arch);
 
-  if (settings->exists && mentions_word(text_without(*settings))) {
+  if (settings->exists && mentions_word(system, text_without(*settings))) {
     plan.theirs.emplace_back(grub_settings_path);
   }
   const auto theirs = evaluate(system, text_without(*settings));

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "boot/added_word.hpp"
+#include "boot/platform.hpp"
 
 namespace peerpath::boot {
 namespace {
@@ -71,7 +72,7 @@ Result<> take_kernel_cmdline(const System& system, const Ledger& ledger, Plan& p
   const auto cmdline = read_cmdline(system);
   if (!cmdline) return fail(cmdline.error());
   if (!*cmdline) return {};
-  for (const auto arch : {cmdline::Arch::x86_64, cmdline::Arch::arm64}) {
+  for (const auto arch : arches_of_words(system)) {
     auto edit = take_word(ledger, path, (*cmdline)->text, (*cmdline)->line,
                           cmdline::passthrough_word(arch));
     if (!edit) continue;

@@ -5,6 +5,7 @@
 #include "boot/bls_inspect.hpp"
 #include "boot/kernelstub_config.hpp"
 #include "boot/ledger.hpp"
+#include "boot/platform.hpp"
 #include "boot/refresh.hpp"
 
 #include <fmt/format.h>
@@ -124,7 +125,7 @@ Result<Plan> Kernelstub::plan_revert(const System& system) const {
   if (is_ours(**ledger, path)) {
     const auto settings = read_settings(system);
     if (!settings) return fail(settings.error());
-    for (const auto arch : {cmdline::Arch::x86_64, cmdline::Arch::arm64}) {
+    for (const auto arch : arches_of_words(system)) {
       auto edit = take_option(**ledger, path, settings->text, settings->options,
                               cmdline::passthrough_word(arch));
       if (!edit) continue;

@@ -5,6 +5,7 @@
 #include "boot/added_word.hpp"
 #include "boot/bls_inspect.hpp"
 #include "boot/ledger.hpp"
+#include "boot/platform.hpp"
 #include "boot/refresh.hpp"
 #include "boot/tool.hpp"
 
@@ -131,7 +132,7 @@ Result<> ask(const System& system, const Request& request, Plan& plan) {
 Result<> take_from_kargs(const System& system, Plan& plan) {
   const auto kargs = rpm_ostree_kargs(system);
   if (!kargs) return fail(kargs.error());
-  for (const auto arch : {cmdline::Arch::x86_64, cmdline::Arch::arm64}) {
+  for (const auto arch : arches_of_words(system)) {
     const std::string word(cmdline::passthrough_word(arch));
     if (!has_word(*kargs, word)) continue;
     plan.steps.emplace_back(

@@ -51,6 +51,11 @@ Result<cmdline::Arch> root_arch(const System& system) {
                           system.root()));
 }
 
+std::vector<cmdline::Arch> arches_of_words(const System& system) {
+  if (const auto arch = root_arch(system)) return {*arch};
+  return {cmdline::Arch::x86_64, cmdline::Arch::arm64};
+}
+
 Result<std::optional<std::string>> refusal(const System& system) {
   for (const auto& config : find_grub_configs(system)) {
     const auto xen = boots_xen(system, config);

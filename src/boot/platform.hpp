@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace peerpath::boot {
 
@@ -17,6 +18,10 @@ namespace peerpath::boot {
 /// The architecture of the programs in the root, from the ELF header of its shell or init: an
 /// image's needn't be this machine's. Errors: not_found where none of them can be read.
 [[nodiscard]] Result<cmdline::Arch> root_arch(const System& system);
+
+/// Whose words `ensure` may have put into this root: of its own architecture, or of either where
+/// that can't be told. The other word is the administrator's, whatever it's for.
+[[nodiscard]] std::vector<cmdline::Arch> arches_of_words(const System& system);
 
 /// Why passthrough must not be asked for on this platform, if so: a Xen dom0, whose IOMMU is
 /// Xen's (os-autoinst/os-autoinst-distri-opensuse#18935), or on the booted system a SEV-SNP host,
