@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 
 namespace peerpath::boot {
@@ -23,35 +24,38 @@ void restore_artefact(const System& system, const Ledger::Artefact& artefact) {
   }
 }
 
-Result<> remove_ours(const System& system, const Ledger& ledger, const std::string& path,
-                     Applied& applied) {
-  if (!system.link_info(path)) return {};
-  const auto known = find_path(ledger.files, path);
-  if (known != ledger.files.end()) {
-    const auto now = system.read(path);
-    if (!now) return fail(now.error());
-    if (*now != known->content) {
-      return fail(Errc::conflict,
-                  fmt::format("'{}': changed by somebody else since peerpath wrote it, left alone",
-                              system.shown(path)));
-    }
-  }
-  if (auto removed = system.remove_file(path); !removed) return removed;
-  applied.changes.push_back({path, "remove"});
-  return {};
-}
-
-/// The files of ours that the plan or the ledger names.
-Result<> remove_all_ours(const System& system, const Ledger& ledger, const Plan& plan,
-                         Applied& applied) {
+/// The files of ours that the plan or the ledger names, as far as they're there. Errors: conflict
+/// where somebody else changed one since we wrote it.
+Result<std::vector<std::string>> find_ours(const System& system, const Ledger& ledger,
+                                           const Plan& plan) {
   std::vector<std::string> paths;
+  const auto add = [&](const std::string& path) {
+    if (std::ranges::find(paths, path) == paths.end() && system.link_info(path)) {
+      paths.push_back(path);
+    }
+  };
   for (const auto& step : plan.steps) {
-    if (const auto* remove = std::get_if<RemoveFile>(&step)) paths.push_back(remove->path);
+    if (const auto* remove = std::get_if<RemoveFile>(&step)) add(remove->path);
   }
   for (const auto& file : ledger.files)
-    paths.push_back(file.path);
+    add(file.path);
   for (const auto& path : paths) {
-    if (auto done = remove_ours(system, ledger, path, applied); !done) return done;
+    const auto known = find_path(ledger.files, path);
+    if (known == ledger.files.end()) continue;
+    const auto now = system.read(path);
+    if (!now) return fail(now.error());
+    if (*now == known->content) continue;
+    return fail(Errc::conflict,
+                fmt::format("'{}': changed by somebody else since peerpath wrote it, left alone",
+                            system.shown(path)));
+  }
+  return paths;
+}
+
+Result<> remove_all(const System& system, const std::vector<std::string>& paths, Applied& applied) {
+  for (const auto& path : paths) {
+    if (auto removed = system.remove_file(path); !removed) return removed;
+    applied.changes.push_back({path, "remove"});
   }
   return {};
 }
@@ -132,10 +136,12 @@ Result<Applied> apply_revert(const System& system, const Plan& plan) {
   if (!loaded) return fail(loaded.error());
   auto ledger = loaded->value_or(Ledger{});
   ledger.directories = untouched_directories(system, ledger);
+  const auto ours = find_ours(system, ledger, plan);
+  if (!ours) return fail(ours.error());
   Applied applied;
   if (*loaded) open_again(system, ledger);
 
-  if (auto done = remove_all_ours(system, ledger, plan, applied); !done) return fail(done.error());
+  if (auto done = remove_all(system, *ours, applied); !done) return fail(done.error());
   if (auto done = take_out(system, ledger, plan, applied); !done) return fail(done.error());
   update_artefacts(system, plan, applied);
   if (*loaded && (!plan.deferred.empty() || applied.not_generated)) {
