@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -43,8 +44,8 @@ class Applier {
     auto done = begin(plan);
     for (auto step = plan.steps.begin(); done && step != plan.steps.end(); ++step) {
       // Edits in a row are one batch: each file would else wait for the disk on its own.
-      if (const auto* edit = std::get_if<EditFile>(&*step)) {
-        batch_.push_back(*edit);
+      if (std::holds_alternative<EditFile>(*step)) {
+        ++batch_;
         continue;
       }
       done = carry_out_batch();
@@ -117,16 +118,18 @@ class Applier {
   }
 
   Result<> note(const EditFile& edit) {
-    const auto path = system_.resolve(edit.path);
-    if (!path) return fail(path.error());
-    if (auto noted = note_directory(system_, ledger_, directory_of(*path)); !noted) return noted;
-    const auto content = system_.read(edit.path);
-    if (!content) return fail(content.error());
-    const auto info = system_.info(edit.path);
-    if (!info) return fail(info.error());
+    auto read = edit_text(system_, edit);
+    if (!read) return fail(read.error());
+    const auto directory = directory_of(read->place);
+    if (directory != noted_) {
+      if (auto noted = note_directory(system_, ledger_, directory); !noted) return noted;
+      noted_ = directory;
+    }
+    const auto& before = read->before;
     std::erase_if(ledger_.edits, [&](const auto& known) { return known.path == edit.path; });
-    ledger_.edits.push_back(
-        {edit.path, edit.offset, edit.inserted, content->size(), digest_of(*content), info->mtime});
+    ledger_.edits.push_back({edit.path, edit.offset, edit.inserted, before.content.size(),
+                             digest_of(before.content), *before.mtime});
+    edits_.push_back(std::move(*read));
     return {};
   }
 
@@ -194,16 +197,19 @@ class Applier {
   }
 
   Result<> carry_out_batch() {
-    if (batch_.empty()) return {};
     std::vector<FileWrite> before;
-    const auto after = edited_files(system_, batch_, &before);
-    if (!after) return fail(after.error());
+    std::vector<FileWrite> after;
+    for (; batch_ > 0; --batch_) {
+      before.push_back(std::move(edits_.front().before));
+      after.push_back(std::move(edits_.front().after));
+      edits_.pop_front();
+    }
+    if (after.empty()) return {};
     // Before the first is in place: a failure in the middle takes all of them back.
-    undo_.emplace_back([this, before] { return put_back(before); });
-    if (auto written = write_batch(system_, *after); !written) return written;
-    for (const auto& edit : batch_)
-      applied_.changes.push_back({edit.path, "edit"});
-    batch_.clear();
+    undo_.emplace_back([this, before = std::move(before)] { return put_back(before); });
+    if (auto written = write_batch(system_, after); !written) return written;
+    for (const auto& file : after)
+      applied_.changes.push_back({file.path, "edit"});
     return {};
   }
 
@@ -271,7 +277,9 @@ class Applier {
   std::optional<Ledger> before_;
   Ledger ledger_;
   Applied applied_;
-  std::vector<EditFile> batch_;
+  std::deque<Edited> edits_;  ///< still to be written, in the plan's order
+  std::size_t batch_ = 0;     ///< so many of them are next
+  std::string noted_;         ///< the directory that was noted last
   std::vector<std::function<Result<>()>> undo_;
 };
 

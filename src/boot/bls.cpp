@@ -49,11 +49,12 @@ Result<EditFile> edit_of(const System& system, const BlsFile& file, const BlsRea
 }
 
 /// Whether the edit does what it's for. A quote without an end would swallow the word.
-Result<> check_edit(const System& system, const BlsFile& file, const EditFile& edit,
-                    const BlsReaders& readers, cmdline::Arch arch) {
-  BlsFile after{file.path, file.partition, edited(file.text, edit).value_or("")};
-  const auto bls = parse_bls_entry(after.text);
-  const auto judged = judge_entries({bls_entry_of(system, after, bls, readers)}, arch);
+Result<> check_edit(const System& system, const BlsFile& file, const Entry& before,
+                    const EditFile& edit, const BlsReaders& readers, cmdline::Arch arch) {
+  const auto after = edited(file.text, edit).value_or("");
+  auto entry = before;
+  entry.command_lines = bls_command_lines(parse_bls_entry(after), readers);
+  const auto judged = judge_entries({std::move(entry)}, arch);
   if (judged.front().untranslated()) return {};
   return fail(Errc::unsupported,
               fmt::format("'{}:{}': '{}' at the end of these options wouldn't work (an open quote, "
@@ -77,9 +78,9 @@ Result<> add_entry(const System& system, const FoundBlsEntry& found, const BlsRe
   }
   auto edit = edit_of(system, found.file, readers, word);
   if (!edit) return fail(edit.error());
-  if (const auto good = check_edit(system, found.file, *edit, readers, request.arch); !good) {
-    return fail(good.error());
-  }
+  const auto good =
+      check_edit(system, found.file, found.judged.entry, *edit, readers, request.arch);
+  if (!good) return fail(good.error());
   plan.steps.emplace_back(std::move(*edit));
   return {};
 }
@@ -119,8 +120,7 @@ void take_from_entry(const System& system, const Ledger& ledger, const BlsFile& 
 }  // namespace
 
 bool Bls::detect(const System& system) const {
-  const auto files = read_bls_files(system);
-  if (!files || !files->empty()) return true;
+  if (has_bls_files(system)) return true;
   const auto readers = find_bls_readers(system);
   return !readers || readers->grub;
 }

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::array partitions{"/boot", "/efi", "/boot/efi"};
 
+bool is_entry_name(const std::string& name) {
+  return name.ends_with(".conf") && !name.starts_with('.');
+}
+
 bool has_systemd_boot(const System& system) {
   return std::ranges::any_of(boot_partitions(system), [&](const std::string& partition) {
     const auto names = system.list(partition + "/EFI/systemd");
@@ -41,7 +45,7 @@ Result<std::vector<BlsFile>> read_bls_files(const System& system) {
     const auto names = system.list(*directory);
     if (!names) return fail(names.error());
     for (const auto& name : *names) {
-      if (!name.ends_with(".conf") || name.starts_with('.')) continue;
+      if (!is_entry_name(name)) continue;
       auto path = *directory + "/" + name;
       auto text = system.read(path);
       if (!text) return fail(text.error());
@@ -49,6 +53,14 @@ Result<std::vector<BlsFile>> read_bls_files(const System& system) {
     }
   }
   return files;
+}
+
+bool has_bls_files(const System& system) {
+  return std::ranges::any_of(boot_partitions(system), [&](const std::string& partition) {
+    const auto names = system.list(partition + "/loader/entries");
+    if (!names) return names.error().code != Errc::not_found;
+    return std::ranges::any_of(*names, is_entry_name);
+  });
 }
 
 Result<BlsReaders> find_bls_readers(const System& system) {

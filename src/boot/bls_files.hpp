@@ -26,6 +26,9 @@ struct BlsFile {
 /// Errors: those of reading.
 [[nodiscard]] Result<std::vector<BlsFile>> read_bls_files(const System& system);
 
+/// Whether there's any; one that can't be listed counts.
+[[nodiscard]] bool has_bls_files(const System& system);
+
 /// Who reads the entries of this system.
 struct BlsReaders {
   bool grub = false;

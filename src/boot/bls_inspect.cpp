@@ -65,13 +65,19 @@ Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bl
   entry.line = options.empty() ? 1 : options.front().line;
   entry.kernel_present = found.has_value() || entry.kernel.find('$') != std::string::npos;
   entry.has_initrd = !bls.value("initrd").empty();
-  if (readers.grub) {
-    for (const auto& line : grub_lines(bls, readers.variables))
-      entry.command_lines.push_back(fmt::format("BOOT_IMAGE={} {}", entry.kernel, line));
-    if (entry.command_lines.empty()) return entry;
-  }
-  if (readers.systemd_boot) entry.command_lines.push_back(systemd_boot_line(bls));
+  entry.command_lines = bls_command_lines(bls, readers);
   return entry;
+}
+
+std::vector<std::string> bls_command_lines(const BlsEntry& entry, const BlsReaders& readers) {
+  std::vector<std::string> all;
+  if (readers.grub) {
+    for (const auto& line : grub_lines(entry, readers.variables))
+      all.push_back(fmt::format("BOOT_IMAGE={} {}", entry.value("linux"), line));
+    if (all.empty()) return all;
+  }
+  if (readers.systemd_boot) all.push_back(systemd_boot_line(entry));
+  return all;
 }
 
 Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {

@@ -20,6 +20,11 @@ namespace peerpath::boot {
 [[nodiscard]] Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bls,
                                  const BlsReaders& readers);
 
+/// Every command line that the readers may hand to the kernel for this entry; none where that can't
+/// be known.
+[[nodiscard]] std::vector<std::string> bls_command_lines(const BlsEntry& entry,
+                                                         const BlsReaders& readers);
+
 /// An entry file, and what's to be known of it.
 struct FoundBlsEntry {
   BlsFile file;

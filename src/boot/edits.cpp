@@ -9,27 +9,28 @@
 
 namespace peerpath::boot {
 
-Result<std::vector<FileWrite>> edited_files(const System& system,
-                                            const std::vector<EditFile>& edits,
-                                            std::vector<FileWrite>* before) {
-  std::vector<FileWrite> files;
-  for (const auto& edit : edits) {
-    auto old = system.read(edit.path);
-    if (!old) return fail(old.error());
-    const auto info = system.info(edit.path);
-    if (!info) return fail(info.error());
-    auto text = edited(*old, edit);
-    if (!text) {
-      return fail(Errc::conflict,
-                  fmt::format("'{}': changed by somebody else meanwhile, left alone",
-                              system.shown(edit.path)));
-    }
-    FileWrite file{edit.path, std::move(*text)};
-    if (edit.keep_mtime) file.mtime = info->mtime;
-    files.push_back(std::move(file));
-    if (before != nullptr) before->push_back({edit.path, std::move(*old), 0644, info->mtime});
+Result<Edited> edit_text(const System& system, const EditFile& edit) {
+  auto old = system.read(edit.path);
+  if (!old) return fail(old.error());
+  Edited result;
+  auto info = system.link_info(edit.path);
+  result.place = edit.path;
+  if (info && info->kind == FileKind::symlink) {
+    info = system.info(edit.path);
+    auto place = system.resolve(edit.path);
+    if (!place) return fail(place.error());
+    result.place = std::move(*place);
   }
-  return files;
+  if (!info) return fail(info.error());
+  auto text = edited(*old, edit);
+  if (!text) {
+    return fail(Errc::conflict, fmt::format("'{}': changed by somebody else meanwhile, left alone",
+                                            system.shown(edit.path)));
+  }
+  result.after = {edit.path, std::move(*text)};
+  if (edit.keep_mtime) result.after.mtime = info->mtime;
+  result.before = {edit.path, std::move(*old), 0644, info->mtime};
+  return result;
 }
 
 Result<> write_batch(const System& system, const std::vector<FileWrite>& files) {

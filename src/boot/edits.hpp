@@ -8,11 +8,16 @@
 
 namespace peerpath::boot {
 
-/// The files as they'll be after the edits, one edit a file; as they're now, with their times, in
-/// `before`. Errors: those of reading; conflict where a file isn't what the plan was made for.
-[[nodiscard]] Result<std::vector<FileWrite>> edited_files(const System& system,
-                                                          const std::vector<EditFile>& edits,
-                                                          std::vector<FileWrite>* before);
+/// A file before and after an edit.
+struct Edited {
+  FileWrite before;  ///< with its time
+  FileWrite after;
+  std::string place;  ///< its path without symbolic links
+};
+
+/// Reads the file and edits the text. Errors: those of reading; conflict where the file isn't what
+/// the plan was made for.
+[[nodiscard]] Result<Edited> edit_text(const System& system, const EditFile& edit);
 
 /// Writes them all, a hundred at a time, since each needs two file descriptors.
 [[nodiscard]] Result<> write_batch(const System& system, const std::vector<FileWrite>& files);

@@ -80,8 +80,8 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
     }
     any = true;
     if (!mode) {
-      outcome.messages.push_back(fmt::format(
-          "{}: which command line it gets is known only at boot", place));
+      outcome.messages.push_back(
+          fmt::format("{}: which command line it gets is known only at boot", place));
       if (status == ExitStatus::good) status = ExitStatus::unknown;
     } else if (!cmdline::is_untranslated(*mode)) {
       outcome.messages.push_back(fmt::format("{}: boots {}: it needs '{}'", place,

@@ -87,20 +87,24 @@ std::vector<EditFile> edits_to_make(const System& system, const Ledger& ledger, 
 }
 
 /// A file that has its old content again gets its old time, if nobody else touched it since.
-void restore_time(const System& system, const Ledger& ledger, FileWrite& file) {
-  const auto known = find_path(ledger.edits, file.path);
-  if (known == ledger.edits.end() || digest_of(file.content) != known->digest) return;
-  const auto info = system.info(file.path);
-  if (info && (!known->after || same_time(*known->after, info->mtime))) file.mtime = known->before;
+void restore_time(const Ledger& ledger, Edited& file) {
+  const auto known = find_path(ledger.edits, file.after.path);
+  if (known == ledger.edits.end() || digest_of(file.after.content) != known->digest) return;
+  if (!known->after || same_time(*known->after, *file.before.mtime)) {
+    file.after.mtime = known->before;
+  }
 }
 
 Result<> take_out(const System& system, const Ledger& ledger, const Plan& plan, Applied& applied) {
-  auto files = edited_files(system, edits_to_make(system, ledger, plan), nullptr);
-  if (!files) return fail(files.error());
-  for (auto& file : *files)
-    restore_time(system, ledger, file);
-  if (auto written = write_batch(system, *files); !written) return written;
-  for (const auto& file : *files)
+  std::vector<FileWrite> files;
+  for (const auto& edit : edits_to_make(system, ledger, plan)) {
+    auto read = edit_text(system, edit);
+    if (!read) return fail(read.error());
+    restore_time(ledger, *read);
+    files.push_back(std::move(read->after));
+  }
+  if (auto written = write_batch(system, files); !written) return written;
+  for (const auto& file : files)
     applied.changes.push_back({file.path, "edit"});
   return {};
 }

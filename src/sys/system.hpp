@@ -87,7 +87,7 @@ class System {
   [[nodiscard]] Result<std::string> read_link(std::string_view path) const;
   /// The path without symbolic links and `..`, as seen from inside the root.
   [[nodiscard]] Result<std::string> resolve(std::string_view path) const;
-  [[nodiscard]] bool exists(std::string_view path) const { return info(path).has_value(); }
+  [[nodiscard]] bool exists(std::string_view path) const;
   /// Whether another file system, or another part of one, is mounted on this directory; symbolic
   /// links are followed. Facts: statx(2), STATX_ATTR_MOUNT_ROOT, since Linux 5.8. Older kernels
   /// don't tell: there the device is compared with the parent's, so that a bind mount from the
