@@ -63,9 +63,10 @@ TEST_CASE("is_whole_index: nodes that libkmod would follow out of the file or fo
   CHECK_FALSE(is_whole_index(index_of(12 | values, number(0xffffffff))));
   CHECK_FALSE(is_whole_index(index_of(500 | values, number(0))));
   CHECK(is_whole_index(index_of(16 | children, number(0) + "aa" + number(12 | values))));
-  // A node that is its own child, one that comes later, and a range that's upside down.
+  // Children come first with Debian 12's depmod, last with Debian 13's.
+  CHECK(is_whole_index(index_of(12 | children, "aa" + number(18 | values) + number(0))));
+  // A node that is its own child, and a range that's upside down.
   CHECK_FALSE(is_whole_index(index_of(12 | children, "aa" + number(12 | children))));
-  CHECK_FALSE(is_whole_index(index_of(12 | children, "aa" + number(18 | values) + number(0))));
   CHECK_FALSE(is_whole_index(index_of(16 | children, number(0) + "ba" + number(12 | values))));
 }
 
