@@ -95,8 +95,13 @@ std::string boot_text(const boot::Outcome& outcome, bool colour) {
   }
   for (const auto& message : outcome.messages)
     text += printable(message) + "\n";
-  text += fmt::format("{}: {}", outcome.command,
-                      paint(outcome.result, outcome.status == ExitStatus::good, colour));
+  const bool deferred = outcome.result == "deferred";
+  const bool good = outcome.status == ExitStatus::good && !deferred;
+  text += fmt::format("{}: {}", outcome.command, paint(outcome.result, good, colour));
+  if (deferred) {
+    text += outcome.command == "revert" ? ": still in force until that has run"
+                                        : ": not in force until that has run";
+  }
   if (outcome.reboot_required) text += ", reboot to put it in force";
   return text + "\n";
 }

@@ -51,3 +51,18 @@ TEST_CASE("error_json: an error → as the schema says") {
   CHECK(JsonSchema::shipped("error").flaws(document) == std::vector<std::string>{});
   CHECK(document["error"] == "'/proc/cmdline': permission denied");
 }
+
+TEST_CASE("boot_text: deferred → the last line says that nothing is in force yet") {
+  auto outcome = full_outcome();
+  outcome.status = ExitStatus::good;
+  outcome.result = "deferred";
+  CHECK(report::boot_text(outcome, false)
+            .ends_with("\nensure: deferred: not in force until that has run\n"));
+  // Not green: it isn't what was asked for.
+  CHECK(report::boot_text(outcome, true).find("\x1b[31mdeferred") != std::string::npos);
+  outcome.command = "revert";
+  CHECK(report::boot_text(outcome, false)
+            .ends_with("\nrevert: deferred: still in force until that has run\n"));
+  outcome.result = "unchanged";
+  CHECK(report::boot_text(outcome, false).ends_with("\nrevert: unchanged\n"));
+}
