@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "boot/grub_config.hpp"
 #include "boot/tool.hpp"
+#include "cmdline/tokenise.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +32,70 @@ Result<bool> untranslated(const std::string& value, cmdline::Arch arch) {
   const auto line = through_grub(value);
   if (!line) return fail(line.error());
   return cmdline::is_untranslated(cmdline::judge(*line, arch).mode);
+}
+
+/// Whether the word is on the line, but after a bare `--`.
+bool is_for_init(std::string_view line, std::string_view word) {
+  return std::ranges::any_of(cmdline::tokenise(line), [&](const cmdline::Token& token) {
+    return token.for_init && token.text == word;
+  });
+}
+
+/// The settings' bare `--`: one that isn't the start of another word.
+std::string place_of_dashes(const System& system, std::string_view ours) {
+  // Where ours is a block in the administrator's file, the words may be in the same file.
+  if (ours == grub_settings_path) ours = "";
+  for (const auto* text : {" -- ", " --\"", " --'", "\"-- ", "'-- ", "\"--\"", "'--'", "=--"}) {
+    const auto found = locate_in_grub_settings(system, text, ours);
+    if (!found.file.empty()) return fmt::format("'{}:{}'", system.shown(found.file), found.line);
+  }
+  return "the settings";
+}
+
+/// "FILE:LINE" of the last assignment to one of the two variables in the files after ours.
+std::optional<std::string> set_later(const System& system, const std::string& ours) {
+  if (ours == grub_settings_path) return std::nullopt;  // ours are the last lines of the only one
+  const auto files = grub_settings_files(system);
+  if (!files) return std::nullopt;
+  std::optional<std::string> place;
+  for (const auto& file : *files) {
+    if (file <= ours) continue;  // they're read in this order
+    const auto text = system.read(file);
+    if (!text) continue;
+    std::size_t number = 0;
+    for (const auto line : lines(*text)) {
+      ++number;
+      const auto code = trim(line);
+      if (code.starts_with('#') || code.find("GRUB_CMDLINE_LINUX") == std::string_view::npos) {
+        continue;
+      }
+      place = fmt::format("{}:{}", system.shown(file), number);
+    }
+  }
+  return place;
+}
+
+/// Why the settings with our addition don't come to what it's for.
+std::string why_not_in_force(const System& system, const std::string& ours, std::string_view word,
+                             const GrubSettings& after, cmdline::Arch arch) {
+  for (const auto& value : {after.normal_entry(), after.recovery_entry()}) {
+    const auto line = through_grub(value);
+    if (!line) continue;
+    if (is_for_init(*line, word)) {
+      return fmt::format(
+          "'{}' would come after the bare '--' in {}, where the kernel doesn't "
+          "heed it",
+          word, place_of_dashes(system, ours));
+    }
+    if (cmdline::is_too_long(*line, arch)) {
+      return fmt::format("the command line would have {} bytes, and the kernel keeps {}",
+                         line->size(), cmdline::kept_bytes(arch));
+    }
+  }
+  if (const auto place = set_later(system, ours)) {
+    return fmt::format("'{}' is read after it and sets the command line anew", *place);
+  }
+  return fmt::format("the settings don't come to a command line with '{}' at its end", word);
 }
 
 /// Whether `after` is `before` with our word at the end.
@@ -87,6 +152,15 @@ fi
   return fmt::format("if [ -x {} ]; then\n{}fi\n", program_path, guarded);
 }
 
+Request standing_request(const Request& request, const std::optional<std::string_view>& present) {
+  auto standing = request;
+  // Only a forced one sets this variable.
+  if (present && present->find("GRUB_CMDLINE_LINUX_DEFAULT=\"") != std::string_view::npos) {
+    standing.force = true;
+  }
+  return standing;
+}
+
 Result<bool> makes_untranslated(const GrubSettings& settings, cmdline::Arch arch) {
   auto normal = untranslated(settings.normal_entry(), arch);
   if (!normal || !*normal) return normal;
@@ -104,9 +178,8 @@ Result<> check_grub_addition(const System& system, const std::string& path, cons
   if (!works) return fail(works.error());
   if (only_ours && *works) return {};
   return fail(Errc::unsupported,
-              fmt::format("'{}': a file that's read after it sets the command line anew, or the "
-                          "line is too long",
-                          system.shown(path)));
+              fmt::format("'{}': {}", system.shown(path),
+                          why_not_in_force(system, path, word, after, request.arch)));
 }
 
 Result<std::optional<Conflict>> find_conflict(const System& system, const GrubSettings& theirs,

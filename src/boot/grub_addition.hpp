@@ -17,6 +17,11 @@ namespace peerpath::boot {
 /// administrator's contradicts it, and when the package was removed without its scripts.
 [[nodiscard]] std::string grub_addition(const System& system, const Request& request);
 
+/// The request with `force` where the addition that's there was forced: that was asked for once,
+/// and stays until `revert`.
+[[nodiscard]] Request standing_request(const Request& request,
+                                       const std::optional<std::string_view>& present);
+
 /// Whether every entry made from these settings boots untranslated.
 [[nodiscard]] Result<bool> makes_untranslated(const GrubSettings& settings, cmdline::Arch arch);
 

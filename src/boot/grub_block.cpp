@@ -183,10 +183,13 @@ Result<Inspection> GrubBlock::inspect_artefact(const System& system, const std::
   return std::move(*config);
 }
 
-Result<Plan> GrubBlock::plan(const System& system, const Request& request) const {
+Result<Plan> GrubBlock::plan(const System& system, const Request& asked) const {
   Plan plan;
   const auto settings = read_settings(system);
   if (!settings) return fail(settings.error());
+  std::optional<std::string_view> block_there;
+  if (settings->ours) block_there = settings->ours->of(settings->text);
+  const auto request = standing_request(asked, block_there);
   const auto inspection = inspect(system);
   if (!inspection) return fail(inspection.error());
   const auto entries = judge_entries(inspection->entries, request.arch);

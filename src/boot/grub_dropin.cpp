@@ -73,10 +73,11 @@ Result<Inspection> GrubDropin::inspect_artefact(const System& system, const std:
   return std::move(*config);
 }
 
-Result<Plan> GrubDropin::plan(const System& system, const Request& request) const {
+Result<Plan> GrubDropin::plan(const System& system, const Request& asked) const {
   Plan plan;
   const auto ours = read_dropin(system);
   if (!ours) return fail(ours.error());
+  const auto request = standing_request(asked, ours->content);
   const auto inspection = inspect(system);
   if (!inspection) return fail(inspection.error());
   const auto entries = judge_entries(inspection->entries, request.arch);

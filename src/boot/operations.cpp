@@ -41,6 +41,21 @@ Outcome& end(Outcome& outcome, std::string_view result, ExitStatus status, std::
 
 using BootLoaders = std::vector<const BootLoader*>;
 
+/// Leaves the entries of this kernel. Where there are none, says which there are.
+void keep_kernel(const std::string& version, Outcome& outcome) {
+  std::vector<std::string> others;
+  for (const auto& [entry, mode, judgement] : outcome.entries) {
+    if (entry.version.empty() || std::ranges::find(others, entry.version) != others.end()) continue;
+    others.push_back(entry.version);
+  }
+  std::erase_if(outcome.entries,
+                [&](const JudgedEntry& judged) { return judged.entry.version != version; });
+  if (!outcome.entries.empty()) return;
+  outcome.messages.push_back(
+      fmt::format("no entry for kernel {}; there are: {}", version,
+                  others.empty() ? "none of a known version" : join(others, ", ")));
+}
+
 /// Reads the entries into the outcome.
 Result<> inspect(const System& system, const BootLoaders& loaders, cmdline::Arch arch,
                  const Options& options, Outcome& outcome) {
@@ -60,18 +75,31 @@ Result<> inspect(const System& system, const BootLoaders& loaders, cmdline::Arch
       loaders, [&](const BootLoader* loader) { return loader->reads_esp(system); });
   auto& place = matters ? outcome.unfollowed : outcome.messages;
   place.insert(place.end(), options.unmounted.begin(), options.unmounted.end());
-  if (options.kernel) {
-    std::erase_if(outcome.entries,
-                  [&](const JudgedEntry& e) { return e.entry.version != *options.kernel; });
-  }
+  if (options.kernel) keep_kernel(*options.kernel, outcome);
   return {};
 }
 
+/// Why the entry isn't as it should be: the word that's in force, and those that look as if they
+/// asked for passthrough but aren't heeded.
+std::string needs_word(const JudgedEntry& judged, cmdline::Arch arch) {
+  const auto& [entry, mode, judgement] = judged;
+  auto text = fmt::format("boots {}", cmdline::name_of(*mode));
+  if (judgement.decided_by) text += fmt::format(" because of '{}'", judgement.decided_by->text);
+  text += fmt::format(": it needs '{}'", cmdline::passthrough_word(arch));
+  for (const auto& [word, reason] : judgement.ignored) {
+    if (!cmdline::is_untranslated(word.asks_for)) continue;
+    text += fmt::format("; '{}' isn't heeded: {}", word.text, reason);
+  }
+  return text;
+}
+
 /// What the entries that boot this system come to. Says which are not as they should be.
-ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outcome) {
+ExitStatus judge_outcome(const System& system, cmdline::Arch arch, const Options& options,
+                         Outcome& outcome) {
   bool any = false;
   auto status = ExitStatus::good;
-  for (const auto& [entry, mode, judgement] : outcome.entries) {
+  for (const auto& judged : outcome.entries) {
+    const auto& [entry, mode, judgement] = judged;
     const auto place = system.shown(entry.place());
     if (!entry.kernel_present) {
       outcome.messages.push_back(
@@ -84,9 +112,7 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
           fmt::format("{}: which command line it gets is known only at boot", place));
       if (status == ExitStatus::good) status = ExitStatus::unknown;
     } else if (!cmdline::is_untranslated(*mode)) {
-      outcome.messages.push_back(fmt::format("{}: boots {}: it needs '{}'", place,
-                                             cmdline::name_of(*mode),
-                                             cmdline::passthrough_word(arch)));
+      outcome.messages.push_back(fmt::format("{}: {}", place, needs_word(judged, arch)));
       status = ExitStatus::check_failed;
     }
   }
@@ -95,7 +121,10 @@ ExitStatus judge_outcome(const System& system, cmdline::Arch arch, Outcome& outc
     if (status == ExitStatus::good) status = ExitStatus::unknown;
   }
   if (!any) {
-    outcome.messages.emplace_back("no entry boots a kernel of this root");
+    // Of a kernel that has no entry it was said already.
+    if (!options.kernel || !outcome.entries.empty()) {
+      outcome.messages.emplace_back("no entry boots a kernel of this root");
+    }
     return ExitStatus::unknown;
   }
   return status;
@@ -287,7 +316,7 @@ Result<Outcome> ensure(const System& system, const Options& options) {
     return end(outcome, "would-change", ExitStatus::good);
   }
   if (outcome.deferred) return end_deferred(outcome, *plan);
-  const auto status = judge_outcome(system, arch, outcome);
+  const auto status = judge_outcome(system, arch, options, outcome);
   return end(outcome, outcome.changed ? "changed" : "unchanged", status);
 }
 
@@ -341,7 +370,7 @@ Result<Outcome> audit(const System& system, const Options& options) {
   if (auto read = inspect(system, loaders, arch, options, outcome); !read) {
     return fail(read.error());
   }
-  const auto status = judge_outcome(system, arch, outcome);
+  const auto status = judge_outcome(system, arch, options, outcome);
   switch (status) {
     case ExitStatus::good:
       return end(outcome, "passthrough", status);

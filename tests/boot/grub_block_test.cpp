@@ -161,6 +161,29 @@ TEST_CASE("grub-settings: a contrary word → conflict with file and line, nothi
   CHECK(differences(before, snapshot(machine.root.path())) == "");
 }
 
+TEST_CASE("grub-settings: ensure after ensure --force: what was forced stays") {
+  ClassicRoot machine;
+  machine.settings("GRUB_CMDLINE_LINUX=\"iommu=nopt\"\n");
+  REQUIRE(ensure(machine.system, {.force = true}).value().status == ExitStatus::good);
+  const auto before = snapshot(machine.root.path());
+  const auto again = ensure(machine.system, {}).value();
+  CHECK(again.status == ExitStatus::good);
+  CHECK(again.result == "unchanged");
+  CHECK(differences(before, snapshot(machine.root.path())) == "");
+  REQUIRE(revert(machine.system, {}));
+  CHECK(machine.settings() == "GRUB_CMDLINE_LINUX=\"iommu=nopt\"\n");
+}
+
+TEST_CASE("grub-settings: a bare '--' → said with its place, not a file that isn't read") {
+  ClassicRoot machine;
+  machine.root.file("/etc/default/grub.d/zzz.cfg", "GRUB_CMDLINE_LINUX=quiet\n");
+  machine.settings("GRUB_CMDLINE_LINUX=\"-- splash\"\n");
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(contains(outcome.error().text(),
+                 "bare '--' in '" + machine.root.path() + "/etc/default/grub:1'"));
+}
+
 TEST_CASE(
     "grub-settings: UEFI: the ESP's stub is never written, a real configuration there is "
     "(goldyfruit/puppet-grub2#79)") {

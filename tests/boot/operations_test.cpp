@@ -244,6 +244,62 @@ TEST_CASE("ensure --force: our word comes last everywhere, and revert takes it a
   state.check();
 }
 
+TEST_CASE("ensure after ensure --force: what was forced stays, without a conflict") {
+  GrubRoot machine;
+  machine.settings("iommu=nopt", "quiet iommu.passthrough=0");
+  const Unchanged before(machine);
+  REQUIRE(ensure(machine.system, {.force = true}));
+  const Unchanged state(machine);
+  const auto again = ensure(machine.system, {}).value();
+  CHECK(again.status == ExitStatus::good);
+  CHECK(again.result == "unchanged");
+  CHECK_FALSE(again.conflict);
+  state.check();
+  REQUIRE(revert(machine.system, {}));
+  before.check();
+  CHECK(ensure(machine.system, {}).value().status == ExitStatus::conflict);
+}
+
+TEST_CASE("audit: an entry that's translated → the word that did it, and those not heeded") {
+  GrubRoot machine;
+  machine.settings("iommu=pt iommu_pt=1", "iommu=nopt");
+  const auto outcome = audit(machine.system, {}).value();
+  CHECK(outcome.status == ExitStatus::check_failed);
+  CHECK(said(outcome,
+             ": boots translated because of 'iommu=nopt': it needs 'iommu=pt'; "
+             "'iommu=pt' isn't heeded: overridden by 'iommu=nopt'"));
+  // The recovery entry doesn't get the contrary word.
+  CHECK(std::ranges::count_if(outcome.messages, [](const std::string& message) {
+          return contains(message, "because of");
+        }) == 3);
+}
+
+TEST_CASE("audit: a word that only looks like the right one → named, with the reason") {
+  GrubRoot machine;
+  std::string expected;
+  SECTION("upper case") {
+    machine.settings("iommu=PT", "quiet");
+    expected = "boots kernel-default: it needs 'iommu=pt'; 'iommu=PT' isn't heeded: ";
+  }
+  SECTION("after the kernel's own words") {
+    machine.settings("", "quiet -- iommu=pt");
+    expected = "boots kernel-default: it needs 'iommu=pt'; 'iommu=pt' isn't heeded: after '--'";
+  }
+  CHECK(said(audit(machine.system, {}).value(), expected));
+}
+
+TEST_CASE("audit --kernel: no entry for it → could not tell, and which there are") {
+  GrubRoot machine;
+  REQUIRE(ensure(machine.system, {}));
+  const auto outcome = audit(machine.system, {.kernel = "9.9.0"}).value();
+  CHECK(outcome.status == ExitStatus::unknown);
+  CHECK(said(outcome, "no entry for kernel 9.9.0; there are: 6.1.0-35-amd64, 6.1.0-31-amd64"));
+  CHECK_FALSE(said(outcome, "no entry boots a kernel"));
+  machine.root.file("/boot/grub/grub.cfg", "", 0444);
+  CHECK(said(audit(machine.system, {.kernel = "9.9.0"}).value(),
+             "no entry for kernel 9.9.0; there are: none of a known version"));
+}
+
 TEST_CASE("the settings file: a later contrary word of the administrator's wins") {
   GrubRoot machine;
   REQUIRE(ensure(machine.system, {}));
@@ -347,6 +403,46 @@ TEST_CASE("ensure: a file that's read after ours and sets the line anew → said
   const auto outcome = ensure(machine.system, {});
   REQUIRE_FALSE(outcome);
   CHECK(exit_status_of(outcome.error().code) == ExitStatus::unsupported);
+  CHECK(outcome.error().text() ==
+        fmt::format("'{0}{1}': '{0}/etc/default/grub.d/zzz.cfg:1' is read after it and sets the "
+                    "command line anew",
+                    machine.root.path(), GrubDropin::dropin_path));
+  state.check();
+}
+
+TEST_CASE("ensure: our word would come after a bare '--' → said with its place, nothing changed") {
+  GrubRoot machine;
+  machine.root.file("/etc/default/grub",
+                    "GRUB_SERIAL_COMMAND=\"serial --unit=0\"\n# a -- b\n"
+                    "GRUB_CMDLINE_LINUX=\"quiet -- splash\"\n");
+  const Unchanged state(machine);
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(exit_status_of(outcome.error().code) == ExitStatus::unsupported);
+  CHECK(contains(outcome.error().text(), fmt::format("'iommu=pt' would come after the bare '--' in "
+                                                     "'{}/etc/default/grub:3'",
+                                                     machine.root.path())));
+  state.check();
+}
+
+TEST_CASE("ensure: a line that's too long for our word → said, nothing changed") {
+  GrubRoot machine;
+  machine.settings(std::string(2045, 'x'), "");
+  const Unchanged state(machine);
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(exit_status_of(outcome.error().code) == ExitStatus::unsupported);
+  CHECK(contains(outcome.error().text(), "bytes, and the kernel keeps 2047"));
+  state.check();
+}
+
+TEST_CASE("ensure: a computed assignment after ours → said, nothing changed") {
+  GrubRoot machine;
+  machine.root.file("/etc/default/grub.d/zzz.cfg", "eval \"GRUB_CMDLINE\"_LINUX=quiet\n");
+  const Unchanged state(machine);
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(contains(outcome.error().text(), "don't come to a command line with 'iommu=pt'"));
   state.check();
 }
 
