@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <ostream>
 
 namespace peerpath::cli {
@@ -34,7 +35,7 @@ std::string general_help() {
 po::options_description options_of(const Command& command) {
   po::options_description options("Options");
   command.add_options(options);
-  options.add_options()("help", "print this help");
+  options.add_options()("help,h", "print this help");
   return options;
 }
 
@@ -69,15 +70,24 @@ bool wants_colour(bool out_is_terminal) {
          !(term != nullptr && std::string_view(term) == "dumb");
 }
 
+/// The first argument that the command doesn't take.
+std::optional<std::string> unexpected_argument(const Command& command,
+                                               const po::variables_map& values) {
+  if (values.count("argument") == 0) return std::nullopt;
+  const auto& arguments = values["argument"].as<std::vector<std::string>>();
+  const auto taken = static_cast<std::size_t>(command.positional);
+  if (arguments.size() <= taken) return std::nullopt;
+  return arguments[taken];
+}
+
 Result<po::variables_map> parse(const Command& command, const po::options_description& visible,
                                 const std::vector<std::string>& arguments) {
   po::options_description all;
   all.add(visible);
+  // All that there are: Boost would refuse one too many without naming it.
+  all.add_options()("argument", po::value<std::vector<std::string>>());
   po::positional_options_description positional;
-  if (command.positional > 0) {
-    all.add_options()("argument", po::value<std::vector<std::string>>());
-    positional.add("argument", command.positional);
-  }
+  positional.add("argument", -1);
   try {
     po::variables_map values;
     // No guessing: an abbreviation that works today would be ambiguous tomorrow.
@@ -87,6 +97,9 @@ Result<po::variables_map> parse(const Command& command, const po::options_descri
         po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
         values);
     po::notify(values);
+    if (const auto extra = unexpected_argument(command, values)) {
+      return fail(Errc::usage, fmt::format("unexpected argument '{}'", *extra));
+    }
     return values;
   } catch (const po::error& error) {
     return fail(Errc::usage, error.what());
@@ -126,15 +139,15 @@ class Application {
     if (values->count("help") != 0) return print(help_of(command, options));
     const Invocation invocation{*values, colour_};
     const auto answer = command.run(invocation);
-    if (answer) {
-      const auto printed = print(answer->text);
-      return printed == ExitStatus::good ? answer->status : printed;
-    }
-    const auto status = exit_status_of(answer.error().code);
-    if (invocation.flag("json")) {
-      print(report::error_json(command.name, answer.error(), status));
-    }
-    err_ << fmt::format("peerpath: {}\n", printable(answer.error().text()));
+    if (!answer) return report_error(command, answer.error(), exit_status_of(answer.error().code));
+    if (answer->instead) return report_error(command, *answer->instead, answer->status);
+    const auto printed = print(answer->text);
+    return printed == ExitStatus::good ? answer->status : printed;
+  }
+
+  ExitStatus report_error(const Command& command, const Error& error, ExitStatus status) {
+    if (json_) print(report::error_json(command.name, error, status));
+    err_ << fmt::format("peerpath: {}\n", printable(error.text()));
     return status;
   }
 

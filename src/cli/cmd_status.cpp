@@ -10,19 +10,19 @@
 namespace peerpath::cli {
 namespace {
 
-/// A report that isn't this boot's, or whose verdict isn't that of its findings, isn't believed.
-Result<> check_report(const System& system, const report::VerifyReport& report) {
-  const auto wrong = [](std::string_view why) {
-    return fail(Errc::malformed,
-                fmt::format("'{}' {}: run 'peerpath boot-check'", report_path, why));
-  };
-  const auto boot_id = system.read("/proc/sys/kernel/random/boot_id");
-  if (!boot_id) return fail(boot_id.error());
-  if (report.boot_id != std::string(trim(*boot_id))) return wrong("isn't from this boot");
+Answer no_report(std::string_view why) {
+  return {"", ExitStatus::unknown,
+          Error{Errc::not_found, fmt::format("'{}' {}", report_path, why)}};
+}
+
+/// A report whose verdict isn't that of its findings isn't believed.
+Result<> check_report(const report::VerifyReport& report) {
   const auto verdict = check::verdict(report.findings);
   if (report.verdict != verdict ||
       report.exit_status != static_cast<int>(exit_status_of(verdict))) {
-    return wrong("has another verdict than its findings");
+    return fail(Errc::malformed,
+                fmt::format("'{}' has another verdict than its findings: run 'peerpath boot-check'",
+                            report_path));
   }
   return {};
 }
@@ -32,14 +32,17 @@ Result<Answer> run(const Invocation& invocation) {
   if (!system) return fail(system.error());
   const auto json = (*system)->read(report_path);
   if (!json && json.error().code == Errc::not_found) {
-    return fail(Errc::not_found,
-                fmt::format("'{}' isn't there: 'peerpath boot-check' hasn't run since the boot",
-                            report_path));
+    return no_report("isn't there: 'peerpath boot-check' hasn't run since the boot");
   }
   if (!json) return fail(json.error());
   const auto report = report::parse_report(*json, report_path);
   if (!report) return fail(report.error());
-  if (const auto good = check_report(**system, *report); !good) return fail(good.error());
+  const auto boot_id = (*system)->read("/proc/sys/kernel/random/boot_id");
+  if (!boot_id) return fail(boot_id.error());
+  if (report->boot_id != std::string(trim(*boot_id))) {
+    return no_report("isn't from this boot: run 'peerpath boot-check'");
+  }
+  if (const auto good = check_report(*report); !good) return fail(good.error());
   return Answer{
       invocation.flag("json") ? *json : report::to_text(*report, {.colour = invocation.colour}),
       static_cast<ExitStatus>(report->exit_status)};
@@ -51,7 +54,10 @@ const Command cmd_status{
     .name = "status",
     .arguments = "",
     .summary = "show the report of this boot's check",
-    .details = "Prints what 'boot-check' found after this boot, and ends with its exit status.",
+    .details =
+        "Prints what 'boot-check' found after this boot, and ends with its exit status; with 4 "
+        "where "
+        "there is no report of this boot.",
     .add_options = add_json_option,
     .run = run,
 };

@@ -8,6 +8,7 @@
 #include <boost/program_options.hpp>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ struct Invocation {
 struct Answer {
   std::string text;
   ExitStatus status = ExitStatus::good;
+  /// Why there's no text: said as errors are, with this status instead of the error's own.
+  std::optional<Error> instead = {};
 };
 
 /// A subcommand. Each is one file, cmd_<name>.cpp, listed in commands.cpp.

@@ -74,6 +74,14 @@ Judgement judge(const DriverReport& driver) {
           "free memory or processes, and check again"};
 }
 
+constexpr const char* library = "libcuda.so.1";
+
+/// The loader begins with the library's name, which the evidence has already.
+std::string without_name(const std::string& detail) {
+  const auto name = fmt::format("{}: ", library);
+  return detail.starts_with(name) ? detail.substr(name.size()) : detail;
+}
+
 std::string shown_version(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
@@ -85,7 +93,7 @@ Finding selftest_finding(const DriverReport& driver) {
   Finding finding{.id = "p2p.selftest", .status = judgement.status};
   finding.cause = std::move(judgement.cause);
   finding.remedy = std::move(judgement.remedy);
-  finding.evidence.push_back({"libcuda.so.1", driver.detail, "two GPUs or more"});
+  finding.evidence.push_back({library, without_name(driver.detail), "two GPUs or more"});
   if (driver.version > 0) {
     finding.evidence.push_back({"cuDriverGetVersion", "CUDA " + shown_version(driver.version), ""});
   }

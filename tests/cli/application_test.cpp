@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ostream>
 #include <sstream>
+#include <unistd.h>
 
 using namespace peerpath;
 using peerpath::test::snapshot;
@@ -72,6 +73,7 @@ TEST_CASE("help and version: on standard output, status 0") {
     CHECK(own.status == 0);
     CHECK(own.out.starts_with("Usage: peerpath " + std::string(command->name)));
     CHECK(own.err.empty());
+    CHECK(run({std::string(command->name), "-h"}).out == own.out);
     // Every command has a document for programs.
     CHECK(own.out.find("--json") != std::string::npos);
   }
@@ -103,6 +105,28 @@ TEST_CASE("usage: what isn't understood is said on standard error, status 2") {
     CHECK(json.status == 2);
     CHECK(nlohmann::json::parse(json.out).at("exit_status") == 2);
   }
+}
+
+TEST_CASE("usage: an argument too many → it's named") {
+  CHECK(run({"audit", "extra"}).says("peerpath: audit: unexpected argument 'extra'\n"));
+  CHECK(run({"explain", "a", "b"}).says("explain: unexpected argument 'b'\n"));
+  // As an option it would be no better.
+  CHECK(run({"audit", "--argument", "extra"}).status == 2);
+}
+
+TEST_CASE("status: no report → could not tell, and why") {
+  if (::access("/run/peerpath/report.json", F_OK) == 0) {
+    WARN("not tested: this machine has a report");
+    return;
+  }
+  const auto ran = run({"status"});
+  CHECK(ran.status == 4);
+  CHECK(ran.err ==
+        "peerpath: '/run/peerpath/report.json' isn't there: 'peerpath boot-check' hasn't run "
+        "since the boot\n");
+  const auto json = run({"status", "--json"});
+  CHECK(json.status == 4);
+  CHECK(nlohmann::json::parse(json.out).at("exit_status") == 4);
 }
 
 TEST_CASE("errors: one line, outermost first; with --json a document, too") {

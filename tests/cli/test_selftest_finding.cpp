@@ -32,7 +32,13 @@ TEST_CASE("selftest_finding: no driver → not applicable, with the loader's wor
   CHECK(finding.remedy.empty());
   REQUIRE(finding.evidence.size() == 1);
   CHECK(finding.evidence[0].source == "libcuda.so.1");
-  CHECK(finding.evidence[0].observed == "libcuda.so.1: cannot open");
+  CHECK(finding.evidence[0].observed == "cannot open");
+}
+
+TEST_CASE("selftest_finding: the loader names another library → it stays named") {
+  const auto finding = selftest_finding(
+      {.outcome = DriverOutcome::unusable, .detail = "libother.so.1: cannot open"});
+  CHECK(finding.evidence.at(0).observed == "libother.so.1: cannot open");
 }
 
 TEST_CASE("selftest_finding: fewer than two GPUs → not applicable") {
