@@ -61,7 +61,11 @@ class Applier {
   /// A run that was killed after its last step left the ledger open, and perhaps halves of files.
   Result<Applied> complete() {
     auto loaded = load_ledger(system_);
-    if (!loaded || !*loaded || !is_open(**loaded)) return Applied{};
+    if (!loaded || !*loaded) return Applied{};
+    // What a generator made and couldn't be removed leaves the ledger closed.
+    for (const auto& artefact : (*loaded)->artefacts)
+      clear_generated(system_, artefact.path);
+    if (!is_open(**loaded)) return Applied{};
     ledger_ = std::move(**loaded);
     clear_leftovers(system_, ledger_);
     if (const auto done = finish(); !done) return fail(done.error());
@@ -160,15 +164,25 @@ class Applier {
                           [&](const EditFile&) { return Result<>{}; },
                           [&](const RemoveFile& remove) { return carry_out(remove); },
                           [&](const RunTool& tool) { return carry_out(tool); },
-                          [&](const Regenerate& generate) {
-                            auto done = regenerate(system_, generate);
-                            if (done) applied_.changes.push_back({generate.path, "generate"});
-                            if (!done) applied_.not_generated = std::move(done.error());
-                            return Result<>{};
-                          },
+                          [&](const Regenerate& generate) { return carry_out(generate); },
                           [&](const Produce& made) { return carry_out(made); },
                       },
                       step);
+  }
+
+  /// A failure is kept: the settings stay.
+  Result<> carry_out(const Regenerate& generate) {
+    auto old = system_.read(generate.path);
+    const auto info = system_.info(generate.path);
+    if (old && info) {
+      // The settings that it was made from may yet be taken back.
+      undo_.emplace_back([this, before = FileWrite{generate.path, std::move(*old), 0644,
+                                                   info->mtime}] { return put_back({before}); });
+    }
+    auto done = regenerate(system_, generate);
+    if (done) applied_.changes.push_back({generate.path, "generate"});
+    if (!done) applied_.not_generated = std::move(done.error());
+    return {};
   }
 
   Result<> carry_out(const RunTool& tool) {
