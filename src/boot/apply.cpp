@@ -271,13 +271,24 @@ class Applier {
     for (auto step = undo_.rbegin(); step != undo_.rend(); ++step) {
       if (const auto undone = (*step)(); !undone) failures.push_back(undone.error().text());
     }
-    if (before_) {
+    if (!failures.empty()) {
+      // Something of ours stays: so does the ledger, which the next run needs to go on.
+    } else if (before_) {
       if (const auto saved = save_ledger(system_, *before_); !saved) {
         failures.push_back(saved.error().text());
       }
     } else {
-      if (system_.link_info(ledger_path)) std::ignore = system_.remove_file(ledger_path);
+      const auto removed = system_.remove_file(ledger_path);
+      if (!removed && removed.error().code != Errc::not_found) {
+        failures.push_back(removed.error().text());
+      }
       remove_created(system_, ledger_);
+      for (const auto& path : ledger_.created) {
+        const auto left = system_.info(path);
+        if (left || left.error().code != Errc::not_found) {
+          failures.push_back(fmt::format("'{}' stays", system_.shown(path)));
+        }
+      }
       restore_directories(system_, ledger_.directories);
     }
     if (!failures.empty()) {
