@@ -100,10 +100,11 @@ std::vector<UkiEntry> stale_entries(const Ukis& ukis, const Request& request) {
 std::string rebuilding(const System& system, const Entry& entry) {
   const auto& version = entry.version;
   if (version.empty()) return fmt::format("build '{}' anew", system.shown(entry.file));
-  if (system.exists(fmt::format("/var/lib/dpkg/info/linux-image-{}.list", version))) {
+  auto image = fmt::format("/boot/vmlinuz-{}", version);
+  // Debian's kernel packages have their image there, and are named like this.
+  if (system.exists("/usr/sbin/dpkg-reconfigure") && system.exists(image)) {
     return fmt::format("run 'dpkg-reconfigure linux-image-{}'", version);
   }
-  auto image = fmt::format("/boot/vmlinuz-{}", version);
   if (const auto own = fmt::format("/usr/lib/modules/{}/vmlinuz", version);
       system.exists(own) || !system.exists(image)) {
     image = own;
