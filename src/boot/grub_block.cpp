@@ -183,36 +183,36 @@ Result<Inspection> GrubBlock::inspect_artefact(const System& system, const std::
   return std::move(*config);
 }
 
-Result<Plan> GrubBlock::plan(const System& system, const Request& asked) const {
+Result<Plan> GrubBlock::plan(const System& system, const Request& request) const {
   Plan plan;
   const auto settings = read_settings(system);
   if (!settings) return fail(settings.error());
   std::optional<std::string_view> block_there;
   if (settings->ours) block_there = settings->ours->of(settings->text);
-  const auto request = standing_request(asked, block_there);
+  const auto wanted = standing_request(request, block_there);
   const auto inspection = inspect(system);
   if (!inspection) return fail(inspection.error());
-  const auto entries = judge_entries(inspection->entries, request.arch);
+  const auto entries = judge_entries(inspection->entries, wanted.arch);
 
   if (settings->exists && mentions_word(system, text_without(*settings))) {
     plan.theirs.emplace_back(grub_settings_path);
   }
   const auto theirs = evaluate(system, text_without(*settings));
   if (!theirs) return fail(theirs.error());
-  auto conflict = find_conflict(system, *theirs, "", entries, request);
+  auto conflict = find_conflict(system, *theirs, "", entries, wanted);
   if (!conflict) return fail(conflict.error());
   if (*conflict) {
     plan.conflict = std::move(**conflict);
     return plan;
   }
 
-  const auto satisfied = makes_untranslated(*theirs, request.arch);
+  const auto satisfied = makes_untranslated(*theirs, wanted.arch);
   if (!satisfied) return fail(satisfied.error());
   if (!*satisfied || settings->ours) {
-    const auto edit = put_block(*settings, block(system, request));
+    const auto edit = put_block(*settings, block(system, wanted));
     const auto after = evaluate(system, edited(settings->text, edit).value_or(""));
     if (!after) return fail(after.error());
-    const auto good = check_grub_addition(system, edit.path, request, *theirs, *after);
+    const auto good = check_grub_addition(system, edit.path, wanted, *theirs, *after);
     if (!good) return fail(good.error());
     if (!settings->exists) {
       plan.steps.emplace_back(WriteFile{edit.path, edit.inserted});

@@ -73,32 +73,32 @@ Result<Inspection> GrubDropin::inspect_artefact(const System& system, const std:
   return std::move(*config);
 }
 
-Result<Plan> GrubDropin::plan(const System& system, const Request& asked) const {
+Result<Plan> GrubDropin::plan(const System& system, const Request& request) const {
   Plan plan;
   const auto ours = read_dropin(system);
   if (!ours) return fail(ours.error());
-  const auto request = standing_request(asked, ours->content);
+  const auto wanted = standing_request(request, ours->content);
   const auto inspection = inspect(system);
   if (!inspection) return fail(inspection.error());
-  const auto entries = judge_entries(inspection->entries, request.arch);
+  const auto entries = judge_entries(inspection->entries, wanted.arch);
 
   const SettingsChange without{std::string(dropin_path), std::nullopt};
   const auto theirs = evaluate_grub_settings(system, without);
   if (!theirs) return fail(theirs.error());
-  auto conflict = find_conflict(system, *theirs, dropin_path, entries, request);
+  auto conflict = find_conflict(system, *theirs, dropin_path, entries, wanted);
   if (!conflict) return fail(conflict.error());
   if (*conflict) {
     plan.conflict = std::move(**conflict);
     return plan;
   }
 
-  const auto satisfied = makes_untranslated(*theirs, request.arch);
+  const auto satisfied = makes_untranslated(*theirs, wanted.arch);
   if (!satisfied) return fail(satisfied.error());
   if (!*satisfied || ours->content) {
-    const auto content = std::string(mark) + grub_addition(system, request);
+    const auto content = std::string(mark) + grub_addition(system, wanted);
     const auto after = evaluate_grub_settings(system, SettingsChange{without.path, content});
     if (!after) return fail(after.error());
-    if (const auto good = check_grub_addition(system, without.path, request, *theirs, *after);
+    if (const auto good = check_grub_addition(system, without.path, wanted, *theirs, *after);
         !good) {
       return fail(good.error());
     }

@@ -30,11 +30,12 @@ const GrubDropin& grub() {
 /// GRUB on an ESP reads that ESP's own file, which the tool generates: the one in /boot comes
 /// last, so that a tool that fails leaves it alone.
 std::vector<Step> split_generation(Plan& plan) {
-  const auto later = std::ranges::stable_partition(
-      plan.steps, [](const Step& step) { return !std::holds_alternative<Regenerate>(step); });
-  std::vector<Step> generation(std::make_move_iterator(later.begin()),
-                               std::make_move_iterator(later.end()));
-  plan.steps.erase(later.begin(), later.end());
+  const auto later = std::stable_partition(
+      plan.steps.begin(), plan.steps.end(),
+      [](const Step& step) { return !std::holds_alternative<Regenerate>(step); });
+  std::vector<Step> generation(std::make_move_iterator(later),
+                               std::make_move_iterator(plan.steps.end()));
+  plan.steps.erase(later, plan.steps.end());
   return generation;
 }
 
