@@ -77,4 +77,27 @@ class NothingChanged {
   std::map<std::string, std::string> before_;
 };
 
+/// ensure works by one run of the boot loader's tool, changes nothing the second time, and revert
+/// by another run leaves all as before, but for the times of what the tool rewrites. What the first
+/// ensure came to is returned.
+template <class Root>
+boot::Outcome check_tool_round_trip(Root& machine, std::string_view boot_loader,
+                                    const std::vector<std::string>& rewritten) {
+  const NothingChanged state(machine.root, rewritten);
+  auto outcome = boot::ensure(machine.system, {}).value();
+  CHECK(outcome.boot_loader == boot_loader);
+  CHECK(outcome.status == ExitStatus::good);
+  CHECK(outcome.result == "changed");
+  CHECK(machine.updates() == 1);
+  const NothingChanged ensured(machine.root);
+  CHECK(boot::ensure(machine.system, {}).value().result == "unchanged");
+  CHECK(machine.updates() == 1);
+  ensured.check();
+  CHECK(boot::revert(machine.system, {}).value().status == ExitStatus::good);
+  CHECK(machine.updates() == 2);
+  state.check();
+  CHECK(boot::revert(machine.system, {}).value().result == "unchanged");
+  return outcome;
+}
+
 }  // namespace peerpath::test
