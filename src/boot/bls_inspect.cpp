@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "boot/judge_entry.hpp"
 #include "boot/kernel_image.hpp"
+#include "boot/uki_image.hpp"
 
 #include <fmt/format.h>
 
@@ -128,17 +129,12 @@ Result<Inspection> inspect_bls(const System& system) {
 Result<Inspection> inspect_boot_partitions(const System& system) {
   auto inspection = inspect_bls(system);
   if (!inspection) return inspection;
-  for (const auto& partition : boot_partitions(system)) {
-    const auto directory = partition + "/EFI/Linux";
-    const auto names = system.list(directory);
-    if (!names) continue;
-    for (const auto& name : *names) {
-      if (!matches_glob("*.efi", name)) continue;
-      inspection->unfollowed.push_back(
-          fmt::format("{}/{}: a unified kernel image: the command line in it isn't known",
-                      system.shown(directory), name));
-    }
-  }
+  auto ukis = read_ukis(system);
+  if (!ukis) return fail(ukis.error());
+  auto images = inspection_of(std::move(*ukis));
+  std::ranges::move(images.entries, std::back_inserter(inspection->entries));
+  std::ranges::move(images.notes, std::back_inserter(inspection->notes));
+  std::ranges::move(images.unfollowed, std::back_inserter(inspection->unfollowed));
   return inspection;
 }
 

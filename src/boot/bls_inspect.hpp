@@ -44,8 +44,7 @@ struct BlsEntries {
 /// The entries as a boot loader's `inspect` gives them, with those that GRUB's menu has besides.
 [[nodiscard]] Result<Inspection> inspect_bls(const System& system);
 
-/// The same with the unified kernel images on the boot partitions, which aren't read here: what
-/// they boot with is unknown.
+/// The same with the unified kernel images on the boot partitions.
 [[nodiscard]] Result<Inspection> inspect_boot_partitions(const System& system);
 
 /// Whether all that boots this root is passthrough or off; nothing where there's no such entry.

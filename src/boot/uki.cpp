@@ -16,15 +16,6 @@
 namespace peerpath::boot {
 namespace {
 
-Inspection inspection_of(const Ukis& ukis) {
-  Inspection inspection;
-  for (const auto& found : ukis.entries)
-    inspection.entries.push_back(found.entry);
-  inspection.notes = ukis.notes;
-  inspection.unfollowed = ukis.unfollowed;
-  return inspection;
-}
-
 /// `name=value` in kernel-install's settings, and drop-ins of it.
 bool says(const System& system, const std::string& path, std::string_view name,
           std::string_view value) {
@@ -291,16 +282,16 @@ bool Uki::detect(const System& system) const {
 }
 
 Result<Inspection> Uki::inspect(const System& system) const {
-  const auto ukis = read_ukis(system);
+  auto ukis = read_ukis(system);
   if (!ukis) return fail(ukis.error());
-  return inspection_of(*ukis);
+  return inspection_of(std::move(*ukis));
 }
 
 Result<Inspection> Uki::inspect_artefact(const System& system, const std::string& path,
                                          const std::string& content) const {
-  const auto ukis = read_uki(system, path, pe_bytes(content));
+  auto ukis = read_uki(system, path, pe_bytes(content));
   if (!ukis) return fail(ukis.error());
-  return inspection_of(*ukis);
+  return inspection_of(std::move(*ukis));
 }
 
 Result<Plan> Uki::plan(const System& system, const Request& request) const {

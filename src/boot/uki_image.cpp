@@ -122,10 +122,6 @@ Result<UkiProfile> read_profile(const PeSource& source, const Parts& parts, std:
   return profile;
 }
 
-std::string base_name(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -439,6 +435,15 @@ Result<Ukis> read_uki(const System& system, const std::string& path, const PeSou
     return fail(added.error());
   }
   return reader.take();
+}
+
+Inspection inspection_of(Ukis ukis) {
+  Inspection inspection;
+  for (auto& found : ukis.entries)
+    inspection.entries.push_back(std::move(found.entry));
+  inspection.notes = std::move(ukis.notes);
+  inspection.unfollowed = std::move(ukis.unfollowed);
+  return inspection;
 }
 
 Result<PeSource> pe_file(const System& system, const std::string& path) {

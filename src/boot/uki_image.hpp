@@ -87,6 +87,9 @@ enum class SecureBoot { unknown, off, on };
 [[nodiscard]] Result<Ukis> read_uki(const System& system, const std::string& path,
                                     const PeSource& source);
 
+/// As a boot loader's `inspect` gives them.
+[[nodiscard]] Inspection inspection_of(Ukis ukis);
+
 /// A file of the root as a source. Errors: those of reading; malformed for what isn't a file.
 [[nodiscard]] Result<PeSource> pe_file(const System& system, const std::string& path);
 

@@ -107,8 +107,6 @@ struct Rule {
   FindOptions find_more = nullptr;
 };
 
-constexpr std::string_view append_and_build =
-    "append '{word}' to '/etc/kernel/cmdline' and build the images anew";
 constexpr std::string_view u_boot_line =
     "add the line 'U_BOOT_PARAMETERS=\"ro quiet {word}\"' (your own words for 'ro quiet')";
 

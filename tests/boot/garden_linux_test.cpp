@@ -3,6 +3,7 @@
 
 #include "boot/vendor_root.hpp"
 #include "support/catch.hpp"
+#include "support/pe_writer.hpp"
 
 using namespace peerpath;
 using namespace peerpath::boot;
@@ -89,14 +90,32 @@ TEST_CASE("garden-linux: entries of before → what makes them anew is said, ens
   CHECK(ensure(machine.system, {}).value().result == "unchanged");
 }
 
-TEST_CASE("garden-linux: a unified kernel image → its entry isn't known here") {
+TEST_CASE("garden-linux: a unified kernel image → what it boots with is read from it") {
   GardenRoot machine;
-  machine.root.file("/efi/EFI/Linux/gardenlinux.efi", "MZ");
+  const auto image = [](const std::string& command_line) {
+    PeWriter writer;
+    writer.section(".sdmagic", "#### LoaderInfo: systemd-stub 257.1-1 ####");
+    return writer.section(".linux", "kernel").section(".cmdline", command_line).image();
+  };
+  const std::string path = "/efi/EFI/Linux/gardenlinux.efi";
+  auto status = ExitStatus::good;
+  SECTION("passthrough") {
+    machine.root.file(path, image("quiet iommu=pt"));
+  }
+  SECTION("translating") {
+    machine.root.file(path, image("quiet"));
+    status = ExitStatus::check_failed;
+  }
+  SECTION("not readable") {
+    machine.root.file(path, "MZ");
+    status = ExitStatus::unknown;
+  }
   REQUIRE(ensure(machine.system, {}));
   const auto outcome = audit(machine.system, {}).value();
   CHECK(outcome.boot_loader == "garden-linux");
-  CHECK(outcome.status == ExitStatus::unknown);
-  CHECK(said(outcome, "gardenlinux.efi: a unified kernel image"));
+  CHECK(outcome.status == status);
+  CHECK(said(outcome, "gardenlinux.efi': isn't a readable PE image") ==
+        (status == ExitStatus::unknown));
 }
 
 TEST_CASE("garden-linux: a contrary word in the settings → conflict, nothing is changed") {
