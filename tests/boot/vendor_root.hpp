@@ -52,7 +52,7 @@ inline long times_run(const FakeSystem& system, const std::vector<std::string>& 
 inline std::map<std::string, std::string> content_of(std::map<std::string, std::string> all,
                                                      const std::vector<std::string>& rewritten) {
   for (auto& [path, description] : all) {
-    const auto begins = [&path](const std::string& name) { return path.starts_with(name); };
+    const auto begins = [&path = path](const std::string& name) { return path.starts_with(name); };
     if (std::ranges::none_of(rewritten, begins)) continue;
     const auto line = description.find('\n');
     description = line == std::string::npos ? "" : description.substr(line);
