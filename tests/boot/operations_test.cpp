@@ -8,6 +8,7 @@
 #include "support/snapshot.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <unistd.h>
 
 using namespace peerpath;
@@ -563,6 +564,50 @@ TEST_CASE("ensure: a failed step undoes the earlier ones") {
   auto before = snapshot(machine.root.path());
   CHECK_FALSE(ensure(machine.system, {}));
   CHECK(differences(before, snapshot(machine.root.path())) == "");
+}
+
+TEST_CASE("ensure: the last thing that's noted fails → what was generated is taken back, too") {
+  GrubRoot machine;
+  const auto config = machine.config();
+  const std::string directory = "/var/lib/peerpath";
+  const std::string settings = machine.root.path() + std::string(GrubDropin::dropin_path);
+  bool undone = true;
+  machine.system.on("/usr/sbin/grub-mkconfig", [&](const Command& command) {
+    // The ledger was written once; it can't be a second time.
+    machine.root.file(directory + "/.ledger.json.peerpath-new/in-the-way", "");
+    if (!undone) {
+      // And our settings file can't be removed.
+      std::filesystem::rename(settings, settings + ".aside");
+      machine.root.file(std::string(GrubDropin::dropin_path) + "/in-the-way", "");
+    }
+    return machine.generate(command);
+  });
+  SECTION("the settings go") {
+    const auto outcome = ensure(machine.system, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(contains(outcome.error().text(), "ledger.json"));
+    CHECK_FALSE(machine.system.exists(GrubDropin::dropin_path));
+    CHECK_FALSE(machine.system.exists(directory + "/ledger.json"));
+  }
+  SECTION("the settings can't be undone → the ledger stays, and the next run goes on from it") {
+    undone = false;
+    const auto outcome = ensure(machine.system, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(contains(outcome.error().text(), "and undoing it"));
+    CHECK(contains(outcome.error().text(), "zz-peerpath.cfg"));
+    CHECK(machine.system.exists(directory + "/ledger.json"));
+    std::filesystem::remove_all(settings);
+    std::filesystem::rename(settings + ".aside", settings);
+  }
+  CHECK(machine.config() == config);
+  std::filesystem::remove_all(machine.root.path() + directory + "/.ledger.json.peerpath-new");
+  machine.system.on("/usr/sbin/grub-mkconfig",
+                    [&](const Command& command) { return machine.generate(command); });
+  CHECK(ensure(machine.system, {}).value().result == "changed");
+  CHECK(count(machine.config(), "iommu=pt") == 5);
+  CHECK(revert(machine.system, {}).value().result == "changed");
+  CHECK(machine.config() == config);
+  CHECK_FALSE(machine.system.exists(directory));
 }
 
 TEST_CASE("the ledger: lost → revert still finds our file by its mark") {

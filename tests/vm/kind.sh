@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Sourced: what the kinds of image differ in. A kind is SUITE-LOADER:
-#   grub  GRUB under BIOS
-#   bls   systemd-boot under UEFI, with the type 1 entries that kernel-install writes
-#   uki   systemd-boot under UEFI, with the unified kernel images that ukify builds
+#   grub     GRUB under BIOS
+#   grubefi  GRUB under UEFI: Debian's signed one, and the stub on the ESP that it starts with
+#   bls      systemd-boot under UEFI, with the type 1 entries that kernel-install writes
+#   uki      systemd-boot under UEFI, with the unified kernel images that ukify builds
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/vm/disk.sh
 . "$vm_dir/disk.sh"
 
-vm_kinds=(bookworm-grub bookworm-bls trixie-bls trixie-uki)
+vm_kinds=(bookworm-grub bookworm-grubefi bookworm-bls trixie-bls trixie-uki)
 vm_loader=
 vm_base=
 
@@ -70,6 +71,24 @@ END
   in_chroot update-grub
 }
 
+# In place of systemd-boot, which the base has. grub-install would refuse an ESP that isn't FAT yet;
+# these two files are all that it puts there.
+configure_grubefi() {
+  local esp="$vm_root$vm_esp_dir" signed="$vm_root/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed"
+  remove_entries
+  in_chroot apt-get purge -q -y systemd-boot
+  rm -rf "$esp"/{EFI,loader}
+  in_chroot apt-get install -q -y --no-install-recommends grub-efi-amd64 grub-efi-amd64-signed
+  install -D "$signed" "$esp/EFI/BOOT/BOOTX64.EFI"
+  mkdir -p "$esp/EFI/debian"
+  cat >"$esp/EFI/debian/grub.cfg" <<END
+search.fs_uuid $(uuid_of_root) root
+set prefix=(\$root)'/boot/grub'
+configfile \$prefix/grub.cfg
+END
+  configure_grub
+}
+
 configure_bls() {
   configure_systemd_boot bls
 }
@@ -78,13 +97,18 @@ configure_uki() {
   configure_systemd_boot uki
 }
 
-# configure_systemd_boot LAYOUT - of what kernel-install writes, and has written for the kernels that
-# are there.
-configure_systemd_boot() {
+remove_entries() {
   local kernel
   for kernel in "$vm_root"/boot/vmlinuz-*; do
     in_chroot kernel-install remove "${kernel##*/vmlinuz-}"
   done
+}
+
+# configure_systemd_boot LAYOUT - of what kernel-install writes, and has written for the kernels that
+# are there.
+configure_systemd_boot() {
+  local kernel
+  remove_entries
   echo "root=UUID=$(uuid_of_root) ro $(kernel_words)" >"$vm_root/etc/kernel/cmdline"
   echo "layout=$1" >"$vm_root/etc/kernel/install.conf"
   echo 'timeout 0' >"$vm_root$vm_esp_dir/loader/loader.conf"
