@@ -58,19 +58,24 @@ Result<> check_edit(const System& system, const BlsFile& file, const Entry& befo
   if (judged.front().untranslated()) return {};
   return fail(Errc::unsupported,
               fmt::format("'{}:{}': '{}' at the end of these options wouldn't work (an open quote, "
-                          "or a line that's too long)",
+                          "binary data, or a line that's too long)",
                           system.shown(file.path), judged.front().entry.line, edit.inserted));
+}
+
+/// The administrator's word stays in this file, whatever becomes of it.
+void note_theirs(const BlsFile& file, std::string_view word, Plan& plan) {
+  const auto bls = parse_bls_entry(file.text);
+  if (std::ranges::any_of(bls.all("options"), [&](const BlsField& field) {
+        return has_word(field.value.of(bls.text), word);
+      })) {
+    plan.theirs.push_back(file.path);
+  }
 }
 
 Result<> add_entry(const System& system, const FoundBlsEntry& found, const BlsReaders& readers,
                    const Request& request, Plan& plan) {
   const auto word = cmdline::passthrough_word(request.arch);
-  const auto bls = parse_bls_entry(found.file.text);
-  if (std::ranges::any_of(bls.all("options"), [&](const BlsField& field) {
-        return has_word(field.value.of(bls.text), word);
-      })) {
-    plan.theirs.push_back(found.file.path);
-  }
+  note_theirs(found.file, word, plan);
   if (found.judged.untranslated()) return {};
   if (!request.force) {
     plan.conflict = conflict_in(found.judged.entry, request.arch);
@@ -143,6 +148,8 @@ Result<Plan> Bls::plan(const System& system, const Request& request) const {
   if (all->readers.grub && !plan.conflict) {
     if (auto added = add_healing(system, plan); !added) return fail(added.error());
   }
+  for (const auto& file : all->others)
+    note_theirs(file, cmdline::passthrough_word(request.arch), plan);
   for (const auto& found : all->found) {
     if (plan.conflict) break;
     auto added = add_entry(system, found, all->readers, request, plan);

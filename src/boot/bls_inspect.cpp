@@ -90,18 +90,21 @@ Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {
   if (!files) return fail(files.error());
   for (auto& file : *files) {
     const auto bls = parse_bls_entry(file.text);
+    const auto kernel = bls.value("linux");
     if (const auto why = left_alone(file, bls)) {
       all.notes.push_back(fmt::format("{}: {}, left as it is", system.shown(file.path), *why));
-    } else if (bls.value("linux").empty()) {
+    } else if (kernel.empty()) {
       all.unfollowed.push_back(fmt::format("{}: it has no 'linux' line: what it boots isn't known",
                                            system.shown(file.path)));
-    } else if (is_other_program(bls.value("linux"))) {
-      all.notes.push_back(fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path),
-                                      bls.value("linux")));
+    } else if (is_other_program(kernel)) {
+      all.notes.push_back(
+          fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path), kernel));
     } else {
       auto judged = judge_entries({bls_entry_of(system, file, bls, all.readers)}, arch);
       all.found.push_back({std::move(file), std::move(judged.front())});
+      continue;
     }
+    all.others.push_back(std::move(file));
   }
   return all;
 }

@@ -33,6 +33,7 @@ struct FoundBlsEntry {
 
 struct BlsEntries {
   std::vector<FoundBlsEntry> found;
+  std::vector<BlsFile> others;  ///< left as they are, for a reason that's in the texts below
   std::vector<std::string> notes;
   std::vector<std::string> unfollowed;
   BlsReaders readers;

@@ -5,6 +5,8 @@
 #include "boot/added_word.hpp"
 #include "boot/platform.hpp"
 
+#include <fmt/format.h>
+
 namespace peerpath::boot {
 namespace {
 
@@ -45,6 +47,16 @@ Result<std::optional<Cmdline>> read_cmdline(const System& system) {
 
 }  // namespace
 
+Result<> note_kernel_cmdline(const System& system, const Request& request, Plan& plan) {
+  const auto cmdline = read_cmdline(system);
+  if (!cmdline) return fail(cmdline.error());
+  if (*cmdline &&
+      has_word((*cmdline)->line.of((*cmdline)->text), cmdline::passthrough_word(request.arch))) {
+    plan.theirs.emplace_back(kernel_cmdline_path);
+  }
+  return {};
+}
+
 Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& plan) {
   const auto cmdline = read_cmdline(system);
   if (!cmdline) return fail(cmdline.error());
@@ -61,7 +73,15 @@ Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& 
     return {};
   }
   auto edit = add_word(path, text, line, word);
+  if (line.begin == line.end) edit.inserted += '\n';
   edit.keep_mtime = true;
+  const auto after = find_line(edited(text, edit).value_or(""));
+  if (!cmdline::is_untranslated(cmdline::judge(after.line.of(after.text), request.arch).mode)) {
+    return fail(Errc::unsupported,
+                fmt::format("'{}': line {}: '{}' at the end of it wouldn't work (an open quote, "
+                            "binary data, or a line that's too long)",
+                            system.shown(path), number, word));
+  }
   plan.steps.emplace_back(std::move(edit));
   return {};
 }

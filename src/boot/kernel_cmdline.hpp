@@ -18,8 +18,13 @@ inline constexpr std::string_view kernel_cmdline_path = "/etc/kernel/cmdline";
 /// since grub2's 20-grub.install and 10_linux compare it with that of /etc/default/grub.
 /// A contrary word in it is the plan's conflict, unless `force`.
 /// The word goes on the first line that has words: Proxmox reads no other.
+/// Errors: unsupported, with the line, where the word wouldn't work in it.
 /// Facts: systemd src/kernel-install/90-loaderentry.install; rhboot/grub2 util/grub.d/10_linux.in.
 [[nodiscard]] Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& plan);
+
+/// Only notes in the plan whether the administrator has the word there, for what `revert` takes.
+[[nodiscard]] Result<> note_kernel_cmdline(const System& system, const Request& request,
+                                           Plan& plan);
 
 /// Takes our word out again.
 [[nodiscard]] Result<> take_kernel_cmdline(const System& system, const Ledger& ledger, Plan& plan);

@@ -227,6 +227,7 @@ Result<Plan> plan_addon(const System& system, const Request& request,
                         const std::vector<UkiEntry>& stale) {
   Plan plan;
   if (stale.empty()) return plan;
+  if (auto noted = note_kernel_cmdline(system, request, plan); !noted) return fail(noted.error());
   const auto word = std::string(cmdline::passthrough_word(request.arch));
   if (!request.uki_addon) {
     return fail(

@@ -226,10 +226,50 @@ TEST_CASE("bls: /etc/kernel/cmdline gets the word, keeps its time, and is never 
     REQUIRE(revert(machine.system, {}));
     CHECK(differences(before, snapshot(machine.root.path())) == "");
   }
+  SECTION("without a word in it") {
+    const auto* text = GENERATE("", "\n", "# comment", "# comment\n\n");
+    machine.root.file("/etc/kernel/cmdline", text);
+    const auto before = snapshot(machine.root.path());
+    REQUIRE(ensure(machine.system, {}));
+    CHECK(machine.system.read("/etc/kernel/cmdline").value() == "iommu=pt\n" + std::string(text));
+    CHECK_FALSE(ensure(machine.system, {}).value().changed);
+    REQUIRE(revert(machine.system, {}));
+    CHECK(differences(before, snapshot(machine.root.path())) == "");
+  }
+  SECTION("a line in which the word wouldn't work") {
+    const auto text =
+        GENERATE(std::string("# c\nroot=x dyndbg=\"a b\n"), std::string("# c\nroot=x a\0b\n", 15),
+                 "# c\nroot=x " + std::string(2047, 'a'));
+    machine.root.file("/etc/kernel/cmdline", text);
+    const auto before = snapshot(machine.root.path());
+    const auto outcome = ensure(machine.system, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == Errc::unsupported);
+    CHECK(contains(outcome.error().text(), "/etc/kernel/cmdline': line 2: "));
+    CHECK(differences(before, snapshot(machine.root.path())) == "");
+  }
   SECTION("not there") {
     REQUIRE(ensure(machine.system, {}));
     CHECK_FALSE(machine.system.exists("/etc/kernel"));
   }
+}
+
+TEST_CASE("bls: an entry that isn't set up has the administrator's word → it stays with him") {
+  BlsRoot machine;
+  const std::string path = "/boot/loader/entries/x.conf";
+  std::string text = "title x\noptions ro iommu=pt\n";
+  SECTION("no kernel") {}
+  SECTION("another program") {
+    text += "linux /EFI/tools/memtest.efi\n";
+  }
+  SECTION("boom's") {
+    text = "#OsIdentifier: 1\nlinux /vmlinuz\n" + text;
+  }
+  machine.root.file(path, text);
+  const auto before = snapshot(machine.root.path());
+  REQUIRE(ensure(machine.system, {}).value().changed);
+  REQUIRE(revert(machine.system, {}));
+  CHECK(differences(before, snapshot(machine.root.path())) == "");
 }
 
 TEST_CASE("bls: the script that heals after grub2-mkconfig") {

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any bytes as a PE image: whatever is found lies within them, and texts are C strings.
 #include "boot/pe_image.hpp"
+#include "require.hpp"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
-
-namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz_pe_image: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace peerpath::boot;
+  using peerpath::fuzz::require;
   const auto source = pe_bytes({reinterpret_cast<const char*>(data), size});
   const auto image = parse_pe_image(source);
   if (!image) {
