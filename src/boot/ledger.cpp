@@ -124,7 +124,15 @@ Result<std::optional<Ledger>> load_ledger(const System& system) {
     return fail(text.error());
   }
   try {
-    const auto json = Json::parse(*text);
+    bool whole_numbers = true;
+    const auto json = Json::parse(*text, [&](int, Json::parse_event_t, const Json& parsed) {
+      whole_numbers = whole_numbers && !parsed.is_number_float();
+      return true;
+    });
+    if (!whole_numbers) {
+      return fail(Errc::malformed,
+                  fmt::format("'{}': a number in it isn't whole", system.shown(ledger_path)));
+    }
     if (json.at("schema") != schema || json.at("schema_version") != schema_version) {
       return fail(Errc::malformed, fmt::format("'{}': not a ledger of this version of peerpath",
                                                system.shown(ledger_path)));

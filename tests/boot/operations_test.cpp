@@ -624,7 +624,9 @@ TEST_CASE("the ledger: lost → revert still finds our file by its mark") {
 TEST_CASE("the ledger: unreadable → an error that names it, nothing is changed") {
   GrubRoot machine;
   REQUIRE(ensure(machine.system, {}));
-  const auto* content = GENERATE("", "{", "[]", "{\"schema\":\"other\"}", "\xff\xfe");
+  const auto* content =
+      GENERATE("", "{", "[]", "{\"schema\":\"other\"}", "\xff\xfe",
+               "{\"schema\":\"peerpath.ledger\",\"schema_version\":1,\"edits\":[1e99]}");
   machine.root.file(ledger_path, content);
   const Unchanged state(machine);
   const auto outcome = revert(machine.system, {});
