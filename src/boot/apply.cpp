@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace peerpath::boot {
@@ -199,10 +200,7 @@ class Applier {
     const auto old = system_.read(write.path);
     if (!old && old.error().code != Errc::not_found) return fail(old.error());
     // Before it: a write that fails may have put the file into place all the same.
-    undo_.emplace_back([this, path = write.path, old]() -> Result<> {
-      if (old) return put_back({{path, *old}});
-      return system_.link_info(path) ? system_.remove_file(path) : Result<>{};
-    });
+    undo_.emplace_back([this, path = write.path, old] { return put_back(path, old); });
     if (auto written = system_.write(write.path, write.content, write.mode); !written) {
       return written;
     }
@@ -221,9 +219,12 @@ class Applier {
     if (after.empty()) return {};
     // Before the first is in place: a failure in the middle takes all of them back.
     undo_.emplace_back([this, before = std::move(before)] { return put_back(before); });
-    if (auto written = write_batch(system_, after); !written) return written;
-    for (const auto& file : after)
-      applied_.changes.push_back({file.path, "edit"});
+    const auto times = write_batch(system_, after);
+    if (!times) return fail(times.error());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      applied_.changes.push_back({after[i].path, "edit"});
+      times_[after[i].path] = times->at(i);
+    }
     return {};
   }
 
@@ -231,10 +232,8 @@ class Applier {
     if (auto place = make_place(system_, ledger_, directory_of(made.path)); !place) return place;
     const auto old = system_.read(made.path);
     if (!old && old.error().code != Errc::not_found) return fail(old.error());
+    undo_.emplace_back([this, path = made.path, old] { return put_back(path, old); });
     if (auto done = produce(system_, made); !done) return done;
-    undo_.emplace_back([this, path = made.path, old] {
-      return old ? system_.write(path, *old) : system_.remove_file(path);
-    });
     applied_.changes.push_back({made.path, "write"});
     return {};
   }
@@ -242,10 +241,16 @@ class Applier {
   Result<> carry_out(const RemoveFile& remove) {
     const auto old = system_.read(remove.path);
     if (!old) return fail(old.error());
-    undo_.emplace_back([this, path = remove.path, old] { return put_back({{path, *old}}); });
+    undo_.emplace_back([this, path = remove.path, old] { return put_back(path, old); });
     if (auto removed = system_.remove_file(remove.path); !removed) return removed;
     applied_.changes.push_back({remove.path, "remove"});
     return {};
+  }
+
+  /// The content of before, or no file.
+  Result<> put_back(const std::string& path, const Result<std::string>& old) {
+    if (old) return put_back({{path, *old}});
+    return system_.link_info(path) ? system_.remove_file(path) : Result<>{};
   }
 
   /// Rewrites those of the files that aren't as they were.
@@ -254,13 +259,18 @@ class Applier {
       const auto now = system_.read(file.path);
       return now && *now == file.content;
     });
-    return write_batch(system_, files);
+    if (const auto written = write_batch(system_, files); !written) return fail(written.error());
+    return {};
   }
 
   Result<> finish() {
     close_directories(system_, ledger_);
     for (auto& edit : ledger_.edits) {
-      if (const auto info = system_.info(edit.path)) edit.after = info->mtime;
+      if (const auto known = times_.find(edit.path); known != times_.end()) {
+        edit.after = known->second;
+      } else if (const auto info = system_.info(edit.path)) {
+        edit.after = info->mtime;
+      }
     }
     return save_ledger(system_, ledger_);
   }
@@ -302,9 +312,10 @@ class Applier {
   std::optional<Ledger> before_;
   Ledger ledger_;
   Applied applied_;
-  std::deque<Edited> edits_;  ///< still to be written, in the plan's order
-  std::size_t batch_ = 0;     ///< so many of them are next
-  std::string noted_;         ///< the directory that was noted last
+  std::unordered_map<std::string, timespec> times_;  ///< of the files edited by this run
+  std::deque<Edited> edits_;                         ///< still to be written, in the plan's order
+  std::size_t batch_ = 0;                            ///< so many of them are next
+  std::string noted_;                                ///< the directory that was noted last
   std::vector<std::function<Result<>()>> undo_;
 };
 

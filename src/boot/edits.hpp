@@ -19,7 +19,9 @@ struct Edited {
 /// the plan was made for.
 [[nodiscard]] Result<Edited> edit_text(const System& system, const EditFile& edit);
 
-/// Writes them all, a hundred at a time, since each needs two file descriptors.
-[[nodiscard]] Result<> write_batch(const System& system, const std::vector<FileWrite>& files);
+/// Writes them all, a hundred at a time, since each needs a file descriptor. Returns the time that
+/// each has got.
+[[nodiscard]] Result<std::vector<timespec>> write_batch(const System& system,
+                                                        const std::vector<FileWrite>& files);
 
 }  // namespace peerpath::boot

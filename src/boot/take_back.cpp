@@ -103,7 +103,7 @@ Result<> take_out(const System& system, const Ledger& ledger, const Plan& plan, 
     restore_time(ledger, *read);
     files.push_back(std::move(read->after));
   }
-  if (auto written = write_batch(system, files); !written) return written;
+  if (auto written = write_batch(system, files); !written) return fail(written.error());
   for (const auto& file : files)
     applied.changes.push_back({file.path, "edit"});
   return {};

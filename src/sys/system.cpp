@@ -38,17 +38,31 @@ FileInfo describe(const struct stat& status) {
 
 /// Opens a file for reading; none and no error where it isn't a regular file. Returns 0 or an
 /// errno.
-int open_regular(int root, std::string_view path, Fd& file, std::size_t* size = nullptr) {
+int open_regular(int root, std::string_view path, Fd& file, struct stat& status, int flags = 0) {
   // O_NONBLOCK: a FIFO put where a file is expected must not hang us.
-  Fd opened(open_under(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Fd opened(open_under(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
   // Fd holds minus errno here, and has nothing to close.
   if (!opened) return -opened.get();
-  struct stat status {};
   if (::fstat(opened.get(), &status) != 0) return errno;
   if (S_ISDIR(status.st_mode)) return EISDIR;
   if (S_ISREG(status.st_mode)) file = std::move(opened);
-  if (size != nullptr) *size = static_cast<std::size_t>(status.st_size);
   return 0;
+}
+
+/// Reads to the end of a file that says it has this size. Returns 0 or an errno; EFBIG for more
+/// than the limit.
+int read_all(int file, std::size_t size, std::size_t limit, std::string& content) {
+  // Files of /proc and /sys say size 0 or 4096: those are read until there's no more.
+  std::array<char, 16384> buffer{};
+  for (;;) {
+    const auto length = ::read(file, buffer.data(), buffer.size());
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0) return errno;
+    if (length == 0) return 0;
+    content.append(buffer.data(), static_cast<std::size_t>(length));
+    if (content.size() > limit) return EFBIG;
+    if (content.size() == size) return 0;
+  }
 }
 
 /// Copies every extended attribute, SELinux labels among them. Returns 0 or an errno.
@@ -90,6 +104,8 @@ std::string temporary_name(const std::string& name) {
 struct Pending {
   std::string path;
   Place place;
+  int parent =
+      -1;  ///< the place's directory; several files in one share the first one's descriptor
   Fd file;
 };
 
@@ -97,7 +113,7 @@ struct Pending {
 /// synced yet.
 int write_temporary(Pending& pending, const FileWrite& write) {
   const auto& place = pending.place;
-  const int parent = place.parent.get();
+  const int parent = pending.parent;
   const auto temporary = temporary_name(place.name);
   const auto create = [&] {
     return Fd(::openat(parent, temporary.c_str(),
@@ -139,33 +155,33 @@ bool find_beside(const Pending& last, Pending& pending) {
   const auto name = base_name(pending.path);
   struct stat status {};
   const int found =
-      ::fstatat(beside.parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+      ::fstatat(last.parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
   if (name.empty() || name == "." || name == "..") return false;
   if (found != 0 || S_ISLNK(status.st_mode)) return false;
-  pending.place.parent = Fd(::fcntl(beside.parent.get(), F_DUPFD_CLOEXEC, 0));
+  pending.parent = last.parent;
   pending.place.name = name;
   pending.place.path = pending.path;
   pending.place.exists = true;
-  return static_cast<bool>(pending.place.parent);
+  return true;
 }
 
 int find_place(int root, const Pending* last, Pending& pending) {
   if (last != nullptr && find_beside(*last, pending)) return 0;
   const int error = walk(root, pending.path, LastLink::follow, pending.place);
+  pending.parent = pending.place.parent.get();
   return error == 0 && pending.place.name.empty() ? EISDIR : error;
 }
 
 int put_into_place(const Pending& pending) {
-  const int parent = pending.place.parent.get();
-  return ::renameat(parent, temporary_name(pending.place.name).c_str(), parent,
+  return ::renameat(pending.parent, temporary_name(pending.place.name).c_str(), pending.parent,
                     pending.place.name.c_str()) == 0
              ? 0
              : errno;
 }
 
 /// `directory` is open with O_PATH, which can't be synced itself. Returns 0 or an errno.
-int sync_directory(const Fd& directory) {
-  const Fd readable(::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+int sync_directory(int directory) {
+  const Fd readable(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return readable && ::fsync(readable.get()) == 0 ? 0 : errno;
 }
 
@@ -194,29 +210,36 @@ std::string System::shown(std::string_view path) const {
 }
 
 Result<std::string> System::read(std::string_view path, std::size_t limit) const {
-  const auto failed = [&](int error) {
-    return fail(system_error(error, fmt::format("'{}'", shown(path))));
-  };
+  auto file = read_file(path, limit, 0);
+  if (!file) return fail(file.error());
+  return std::move(file->content);
+}
+
+Result<FileText> System::read_file(std::string_view path) const {
+  auto file = read_file(path, read_limit, O_NOFOLLOW);
+  if (file || !link_info(path)) return file;
+  file = read_file(path, read_limit, 0);
+  if (file) file->through_link = true;
+  return file;
+}
+
+Result<FileText> System::read_file(std::string_view path, std::size_t limit, int flags) const {
   Fd file;
-  std::size_t size = 0;
-  if (const int error = open_regular(root_fd_.get(), path, file, &size); error != 0) {
-    return failed(error);
+  struct stat status {};
+  FileText text;
+  int error = open_regular(root_fd_.get(), path, file, status, flags);
+  if (error == 0 && !file) {
+    return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
   }
-  if (!file) return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
-  std::string content;
-  // Files of /proc and /sys say size 0 or 4096: those are read until there's no more.
-  std::array<char, 16384> buffer{};
-  for (;;) {
-    const auto length = ::read(file.get(), buffer.data(), buffer.size());
-    if (length < 0 && errno == EINTR) continue;
-    if (length < 0) return failed(errno);
-    if (length == 0) return content;
-    content.append(buffer.data(), static_cast<std::size_t>(length));
-    if (content.size() > limit) {
+  if (error == 0) {
+    error = read_all(file.get(), static_cast<std::size_t>(status.st_size), limit, text.content);
+    if (error == EFBIG) {
       return fail(Errc::too_large, fmt::format("'{}': larger than {} bytes", shown(path), limit));
     }
-    if (content.size() == size) return content;
   }
+  if (error != 0) return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  text.info = describe(status);
+  return text;
 }
 
 Result<std::string> System::read_range(std::string_view path, std::uint64_t offset,
@@ -228,7 +251,10 @@ Result<std::string> System::read_range(std::string_view path, std::uint64_t offs
     return failed(EFBIG);
   }
   Fd file;
-  if (const int error = open_regular(root_fd_.get(), path, file); error != 0) return failed(error);
+  struct stat status {};
+  if (const int error = open_regular(root_fd_.get(), path, file, status); error != 0) {
+    return failed(error);
+  }
   if (!file) return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
   std::string content(length, '\0');
   std::size_t done = 0;
@@ -325,14 +351,16 @@ Result<bool> System::is_mount_point(std::string_view path) const {
 }
 
 Result<> System::write(std::string_view path, std::string_view content, mode_t mode) const {
-  return write({FileWrite{std::string(path), std::string(content), mode}});
+  const auto times = write({FileWrite{std::string(path), std::string(content), mode}});
+  if (!times) return fail(times.error());
+  return {};
 }
 
-Result<> System::write(const std::vector<FileWrite>& files) const {
+Result<std::vector<timespec>> System::write(const std::vector<FileWrite>& files) const {
   std::vector<Pending> pending;
   const auto failed = [&](int error, std::string_view path) {
     for (const auto& one : pending) {
-      if (one.file) ::unlinkat(one.place.parent.get(), temporary_name(one.place.name).c_str(), 0);
+      if (one.file) ::unlinkat(one.parent, temporary_name(one.place.name).c_str(), 0);
     }
     return fail(system_error(error, fmt::format("'{}'", shown(path))));
   };
@@ -356,12 +384,18 @@ Result<> System::write(const std::vector<FileWrite>& files) const {
   for (const auto& one : pending) {
     const auto directory = std::string_view(one.place.path).substr(0, one.place.path.rfind('/'));
     if (synced != nullptr && synced->path.substr(0, synced->path.rfind('/')) == directory) continue;
-    if (const int error = sync_directory(one.place.parent); error != 0) {
+    if (const int error = sync_directory(one.parent); error != 0) {
       return failed(error, one.path);
     }
     synced = &one.place;
   }
-  return {};
+  std::vector<timespec> times;
+  for (const auto& one : pending) {
+    struct stat status {};
+    if (::fstat(one.file.get(), &status) != 0) return failed(errno, one.path);
+    times.push_back(status.st_mtim);
+  }
+  return times;
 }
 
 Result<> System::remove_leftover(std::string_view path) const {
@@ -390,7 +424,7 @@ int remove_at(int root, std::string_view path, int flags) {
   Place place;
   if (const int error = walk(root, path, LastLink::keep, place); error != 0) return error;
   if (::unlinkat(place.parent.get(), place.name.c_str(), flags) != 0) return errno;
-  return sync_directory(place.parent);
+  return sync_directory(place.parent.get());
 }
 
 }  // namespace

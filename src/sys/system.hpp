@@ -27,6 +27,13 @@ struct FileInfo {
   timespec mtime = {};
 };
 
+/// A file's content with what's known of it.
+struct FileText {
+  std::string content;
+  FileInfo info;
+  bool through_link = false;  ///< the path itself is a symbolic link
+};
+
 /// A file to be written, see `System::write`.
 struct FileWrite {
   std::string path;
@@ -74,6 +81,8 @@ class System {
   // Reading.
   [[nodiscard]] Result<std::string> read(std::string_view path,
                                          std::size_t limit = read_limit) const;
+  /// The same with what a look at the open file says of it. Errors: as for `read`.
+  [[nodiscard]] Result<FileText> read_file(std::string_view path) const;
   /// Up to `length` bytes from `offset` on, fewer where the file ends before; for files that are
   /// too large for `read`. Errors: too_large for a length of more than `read_limit`.
   [[nodiscard]] Result<std::string> read_range(std::string_view path, std::uint64_t offset,
@@ -101,8 +110,9 @@ class System {
   [[nodiscard]] Result<> write(std::string_view path, std::string_view content,
                                mode_t mode = 0644) const;
   /// The same for several files: all are on the disk before the first is put into place, and a
-  /// directory is synced once. After a failure some may be the new ones.
-  [[nodiscard]] Result<> write(const std::vector<FileWrite>& files) const;
+  /// directory is synced once. Returns the time that each has got. After a failure some may be the
+  /// new ones.
+  [[nodiscard]] Result<std::vector<timespec>> write(const std::vector<FileWrite>& files) const;
   /// Removes the temporary file that a `write` to this path left when it was killed, if it did.
   [[nodiscard]] Result<> remove_leftover(std::string_view path) const;
   [[nodiscard]] Result<> make_directory(std::string_view path, mode_t mode = 0755) const;
@@ -135,6 +145,9 @@ class System {
   System(std::string root, Fd root_fd, bool own_root);
 
  private:
+  [[nodiscard]] Result<FileText> read_file(std::string_view path, std::size_t limit,
+                                           int flags) const;
+
   std::string root_;
   Fd root_fd_;
   bool own_root_;
