@@ -179,6 +179,10 @@ int put_into_place(const Pending& pending) {
              : errno;
 }
 
+bool in_same_directory(const Pending* one, const Pending& other) {
+  return one != nullptr && directory_of(one->place.path) == directory_of(other.place.path);
+}
+
 /// `directory` is open with O_PATH, which can't be synced itself. Returns 0 or an errno.
 int sync_directory(int directory) {
   const Fd readable(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -380,19 +384,14 @@ Result<std::vector<timespec>> System::write(const std::vector<FileWrite>& files)
   for (const auto& one : pending) {
     if (const int error = put_into_place(one); error != 0) return failed(error, one.path);
   }
-  const Place* synced = nullptr;
-  for (const auto& one : pending) {
-    const auto directory = std::string_view(one.place.path).substr(0, one.place.path.rfind('/'));
-    if (synced != nullptr && synced->path.substr(0, synced->path.rfind('/')) == directory) continue;
-    if (const int error = sync_directory(one.parent); error != 0) {
-      return failed(error, one.path);
-    }
-    synced = &one.place;
-  }
   std::vector<timespec> times;
+  const Pending* synced = nullptr;
   for (const auto& one : pending) {
     struct stat status {};
-    if (::fstat(one.file.get(), &status) != 0) return failed(errno, one.path);
+    int error = ::fstat(one.file.get(), &status) == 0 ? 0 : errno;
+    if (error == 0 && !in_same_directory(synced, one)) error = sync_directory(one.parent);
+    if (error != 0) return failed(error, one.path);
+    synced = &one;
     times.push_back(status.st_mtim);
   }
   return times;
