@@ -172,6 +172,11 @@ int find_place(int root, const Pending* last, Pending& pending) {
   return error == 0 && pending.place.name.empty() ? EISDIR : error;
 }
 
+int prepare(int root, const Pending* last, Pending& pending, const FileWrite& write) {
+  const int error = find_place(root, last, pending);
+  return error == 0 ? write_temporary(pending, write) : error;
+}
+
 int put_into_place(const Pending& pending) {
   return ::renameat(pending.parent, temporary_name(pending.place.name).c_str(), pending.parent,
                     pending.place.name.c_str()) == 0
@@ -373,9 +378,9 @@ Result<std::vector<timespec>> System::write(const std::vector<FileWrite>& files)
     const auto* last = pending.empty() ? nullptr : &pending.back();
     auto& one = pending.emplace_back();
     one.path = file.path;
-    int error = find_place(root_fd_.get(), last, one);
-    if (error == 0) error = write_temporary(one, file);
-    if (error != 0) return failed(error, file.path);
+    if (const int error = prepare(root_fd_.get(), last, one, file); error != 0) {
+      return failed(error, file.path);
+    }
   }
   // One after another from here on: the first sync takes the others' data along.
   for (const auto& one : pending) {
