@@ -87,6 +87,15 @@ std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
   return value;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string printable(std::string_view text) {
   std::string safe;
   while (!text.empty()) {
@@ -115,6 +124,12 @@ std::string directory_of(std::string_view path) {
   const auto slash = path.rfind('/');
   if (slash == std::string_view::npos) return "";
   return std::string(slash == 0 ? "/" : path.substr(0, slash));
+}
+
+bool ends_with_no_case(std::string_view text, std::string_view suffix) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return text.size() >= suffix.size() &&
+         std::ranges::equal(text.substr(text.size() - suffix.size()), suffix, {}, lower, lower);
 }
 
 bool matches_glob(std::string_view pattern, std::string_view text) {

@@ -27,6 +27,9 @@ namespace peerpath {
 /// The whole text as an unsigned number in the base, without sign or prefix; nothing otherwise.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10);
 
+/// Whether all of the text is well-formed UTF-8.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 /// Safe to print on a terminal: control bytes and bytes that are not UTF-8 become `\xNN`.
 [[nodiscard]] std::string printable(std::string_view text);
 
@@ -35,6 +38,9 @@ namespace peerpath {
 
 /// The path without its last component: "/" for one in the root itself.
 [[nodiscard]] std::string directory_of(std::string_view path);
+
+/// Whether the text ends so, in ASCII capitals or not.
+[[nodiscard]] bool ends_with_no_case(std::string_view text, std::string_view suffix);
 
 /// `*` matches any text, everything else itself.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);

@@ -29,13 +29,33 @@ fi
 exit 0
 )";
 
-/// Puts the word into an entry: at the end of its first `options`, which GRUB and systemd-boot
-/// both read, or in a line of its own.
+/// GRUB splits a line at its first space: one that has only tabs must not get any.
+EditFile add_to(const BlsFile& file, Slice options, std::string_view words) {
+  auto edit = add_word(file.path, file.text, options, words);
+  const std::string_view text = file.text;
+  const auto end = std::min(text.find('\n', options.end), text.size());
+  const auto begin = text.substr(0, options.begin).rfind('\n') + 1;
+  const auto line = text.substr(begin, end - begin);
+  if (line.find(' ') == std::string_view::npos && line.find('\t') != std::string_view::npos) {
+    std::ranges::replace(edit.inserted, ' ', '\t');
+  }
+  return edit;
+}
+
+/// Puts the word into an entry: at the end of its first `options`, which GRUB reads alone; of the
+/// last where only systemd-boot does, so that it comes after all others; or in a line of its own.
 Result<EditFile> edit_of(const System& system, const BlsFile& file, const BlsReaders& readers,
                          std::string_view word) {
   const auto bls = parse_bls_entry(file.text);
   const auto options = bls.all("options");
-  if (!options.empty()) return add_word(file.path, file.text, options.front().value, word);
+  if (!options.empty()) {
+    const auto& field = readers.grub ? options.front() : options.back();
+    // To GRUB a line without a value is none.
+    const bool none = readers.grub && !grub_value(file.text, "options");
+    if (!none || !field.value.of(file.text).empty()) {
+      return add_to(file, unquoted(file.text, field.value), word);
+    }
+  }
   if (readers.grub && readers.systemd_boot) {
     return fail(Errc::unsupported,
                 fmt::format("'{}': it has no 'options' line, and GRUB and systemd-boot are both "
@@ -43,7 +63,9 @@ Result<EditFile> edit_of(const System& system, const BlsFile& file, const BlsRea
                             system.shown(file.path), word));
   }
   // A line of ours would take the place of GRUB's variable, and `root=` with it.
-  const auto line = fmt::format("options {}{}\n", readers.grub ? "$default_kernelopts " : "", word);
+  const auto words = fmt::format("{}{}", readers.grub ? "$default_kernelopts " : "", word);
+  if (!options.empty()) return add_to(file, options.front().value, words);
+  const auto line = fmt::format("options {}\n", words);
   const bool ended = file.text.empty() || file.text.ends_with('\n');
   return EditFile{file.path, file.text.size(), "", (ended ? "" : "\n") + line};
 }
@@ -58,17 +80,25 @@ Result<> check_edit(const System& system, const BlsFile& file, const Entry& befo
   if (judged.front().untranslated()) return {};
   return fail(Errc::unsupported,
               fmt::format("'{}:{}': '{}' at the end of these options wouldn't work (an open quote, "
-                          "binary data, or a line that's too long)",
+                          "a character or a word that undoes it, binary data, a line that's too "
+                          "long, or one that GRUB doesn't read)",
                           system.shown(file.path), judged.front().entry.line, edit.inserted));
+}
+
+/// The entry's path without its boot counter, which a good boot takes away.
+std::string lasting_name(const std::string& path) {
+  constexpr std::string_view suffix = ".conf";
+  const auto stem = std::string_view(path).substr(0, path.size() - suffix.size());
+  return std::string(without_boot_counter(stem)) + std::string(suffix);
 }
 
 /// The administrator's word stays in this file, whatever becomes of it.
 void note_theirs(const BlsFile& file, std::string_view word, Plan& plan) {
   const auto bls = parse_bls_entry(file.text);
   if (std::ranges::any_of(bls.all("options"), [&](const BlsField& field) {
-        return has_word(field.value.of(bls.text), word);
+        return has_word(unquoted(bls.text, field.value).of(bls.text), word);
       })) {
-    plan.theirs.push_back(file.path);
+    plan.theirs.push_back(lasting_name(file.path));
   }
 }
 
@@ -106,15 +136,15 @@ Result<> add_healing(const System& system, Plan& plan) {
 
 void take_from_entry(const System& system, const Ledger& ledger, const BlsFile& file, Plan& plan) {
   const auto bls = parse_bls_entry(file.text);
-  if (!is_ours(ledger, file.path) || left_alone(file, bls)) return;
+  if (!is_ours(ledger, lasting_name(file.path)) || left_alone(file, bls)) return;
   if (auto exact = take_slice(ledger, file.path, file.text)) {
     plan.steps.emplace_back(std::move(*exact));
     return;
   }
   for (const auto& field : bls.all("options")) {
     for (const auto arch : arches_of_words(system)) {
-      auto edit =
-          take_word(ledger, file.path, file.text, field.value, cmdline::passthrough_word(arch));
+      auto edit = take_word(ledger, file.path, file.text, unquoted(file.text, field.value),
+                            cmdline::passthrough_word(arch));
       if (!edit) continue;
       plan.steps.emplace_back(std::move(*edit));
       return;

@@ -3,6 +3,7 @@
 
 #include "boot/added_word.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,19 @@ struct BlsEntry {
 /// Facts: systemd src/boot/boot.c line_get_key_value; GRUB grub-core/commands/blscfg.c; boom's
 /// entries begin with an `#OsIdentifier:` line (boom bootloader.py).
 [[nodiscard]] BlsEntry parse_bls_entry(std::string_view text);
+
+/// The value of a key as GRUB finds it in an entry. It splits a line at its first space, or at its
+/// first tab where there's no space, and reads no further than a line without a value.
+/// Fact: rhboot/grub2 grub-core/commands/blscfg.c read_entry.
+[[nodiscard]] std::optional<std::string_view> grub_value(std::string_view text,
+                                                         std::string_view key);
+
+/// Without the quotes around all of it, which systemd-boot takes away; none for other readers.
+/// Fact: systemd src/boot/boot.c line_get_key_value.
+[[nodiscard]] Slice unquoted(std::string_view text, Slice value);
+
+/// A file's name, without its suffix, without a boot counter at its end: `+3`, `+2-1`.
+/// Fact: the Boot Loader Specification, "Boot counting"; systemd-bless-boot renames the file.
+[[nodiscard]] std::string_view without_boot_counter(std::string_view stem);
 
 }  // namespace peerpath::boot

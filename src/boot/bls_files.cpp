@@ -11,16 +11,31 @@ namespace {
 
 constexpr std::array partitions{"/boot", "/efi", "/boot/efi"};
 
+/// systemd-boot takes capitals, too.
 bool is_entry_name(const std::string& name) {
-  return name.ends_with(".conf") && !name.starts_with('.');
+  return ends_with_no_case(name, ".conf") && !name.starts_with('.');
+}
+
+bool is_systemd_boot(const std::string& name) {
+  return name.starts_with("systemd-boot") && ends_with_no_case(name, ".efi");
+}
+
+bool has_path(const std::vector<BlsFile>& files, const std::string& path) {
+  return std::ranges::find(files, path, &BlsFile::path) != files.end();
+}
+
+/// Whether there's a GRUB that will get a menu.
+bool has_grub_without_menu(const System& system) {
+  const bool has_generator = system.exists("/etc/grub.d") ||
+                             system.exists("/usr/sbin/grub2-mkconfig") ||
+                             system.exists("/usr/sbin/grub-mkconfig");
+  return has_generator && find_grub_configs(system).empty();
 }
 
 bool has_systemd_boot(const System& system) {
   return std::ranges::any_of(boot_partitions(system), [&](const std::string& partition) {
     const auto names = system.list(partition + "/EFI/systemd");
-    return names && std::ranges::any_of(*names, [](const std::string& name) {
-             return matches_glob("systemd-boot*.efi", name);
-           });
+    return names && std::ranges::any_of(*names, is_systemd_boot);
   });
 }
 
@@ -38,6 +53,7 @@ std::vector<std::string> boot_partitions(const System& system) {
 Result<std::vector<BlsFile>> read_bls_files(const System& system) {
   std::vector<BlsFile> files;
   std::vector<std::string> seen;
+  bool has_links = false;
   for (const auto& partition : boot_partitions(system)) {
     const auto directory = system.resolve(partition + "/loader/entries");
     if (!directory || std::ranges::find(seen, *directory) != seen.end()) continue;
@@ -47,9 +63,17 @@ Result<std::vector<BlsFile>> read_bls_files(const System& system) {
     for (const auto& name : *names) {
       if (!is_entry_name(name)) continue;
       auto path = *directory + "/" + name;
-      auto text = system.read(path);
-      if (!text) return fail(text.error());
-      files.push_back({std::move(path), partition, std::move(*text)});
+      auto file = system.read_file(path);
+      if (!file) return fail(file.error());
+      if (file->through_link) {
+        auto place = system.resolve(path);
+        if (!place) return fail(place.error());
+        path = std::move(*place);
+        has_links = true;
+      }
+      // A link to another entry: one file, one edit.
+      if (has_links && has_path(files, path)) continue;
+      files.push_back({std::move(path), partition, std::move(file->content)});
     }
   }
   return files;
@@ -75,8 +99,13 @@ Result<BlsReaders> find_bls_readers(const System& system) {
       std::ranges::move(values, std::back_inserter(all));
     }
     readers.variables.unknowable.merge(config->variables.unknowable);
+    readers.variables.environment_unread |= config->variables.environment_unread;
   }
-  readers.systemd_boot = !readers.grub || has_systemd_boot(system);
+  const bool systemd_boot = has_systemd_boot(system);
+  if (!readers.grub && !systemd_boot && has_grub_without_menu(system)) {
+    readers.grub = readers.no_menu = true;
+  }
+  readers.systemd_boot = !readers.grub || systemd_boot;
   return readers;
 }
 

@@ -22,7 +22,7 @@ struct BlsFile {
   std::string text;
 };
 
-/// The entry files, each once however many names lead to it, in order of their names.
+/// The entry files, each once however many names and links lead to it, in order of their names.
 /// Errors: those of reading.
 [[nodiscard]] Result<std::vector<BlsFile>> read_bls_files(const System& system);
 
@@ -33,11 +33,12 @@ struct BlsFile {
 struct BlsReaders {
   bool grub = false;
   bool systemd_boot = false;
+  bool no_menu = false;          ///< GRUB is installed, and its configuration isn't there yet
   GrubVariables variables = {};  ///< GRUB puts these into the options
 };
 
-/// GRUB where its configuration has `blscfg`; systemd-boot where its program is on a boot
-/// partition, or GRUB isn't the one.
+/// GRUB where its configuration has `blscfg`, or isn't there yet; systemd-boot where its program is
+/// on a boot partition, or GRUB isn't the one.
 [[nodiscard]] Result<BlsReaders> find_bls_readers(const System& system);
 
 }  // namespace peerpath::boot

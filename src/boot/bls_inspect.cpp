@@ -18,21 +18,35 @@ namespace {
 /// the result as words of its own language. Without any, `default_kernelopts` counts.
 /// Fact: rhboot/grub2 grub-core/commands/blscfg.c.
 std::vector<std::string> grub_lines(const BlsEntry& entry, const GrubVariables& variables) {
-  const auto options = entry.all("options");
-  const std::string words(options.empty() ? "$default_kernelopts"
-                                          : options.front().value.of(entry.text));
+  // Without a kernel the entry isn't in its menu.
+  if (!grub_value(entry.text, "linux")) return {};
+  const std::string words(grub_value(entry.text, "options").value_or("$default_kernelopts"));
   const auto commands = parse_grub_script("linux /vmlinuz " + words);
   if (!commands || commands->size() != 1) return {};
   const auto& all = commands->front().words;
   return kernel_lines({all.begin() + 2, all.end()}, variables);
 }
 
-/// systemd-boot puts a blank between all `options`, and no variables in.
-std::string systemd_boot_line(const BlsEntry& entry) {
-  std::vector<std::string> options;
-  for (const auto& field : entry.all("options"))
-    options.emplace_back(field.value.of(entry.text));
-  return join(options, " ");
+/// systemd-boot puts a blank between all `options`, and no variables in. Newer versions take single
+/// quotes away as well, older ones don't.
+std::vector<std::string> systemd_boot_lines(const BlsEntry& entry) {
+  std::vector<std::string> older;
+  std::vector<std::string> newer;
+  for (const auto& field : entry.all("options")) {
+    const auto words = unquoted(entry.text, field.value).of(entry.text);
+    const bool single = words.size() > 1 && words.starts_with('\'') && words.ends_with('\'');
+    older.emplace_back(words);
+    newer.emplace_back(single ? words.substr(1, words.size() - 2) : words);
+  }
+  std::vector<std::string> all{join(older, " ")};
+  if (newer != older) all.push_back(join(newer, " "));
+  return all;
+}
+
+/// The firmware takes backslashes, and a path without one before it, too.
+std::string path_on_partition(std::string path) {
+  std::ranges::replace(path, '\\', '/');
+  return path.starts_with('/') ? path : "/" + path;
 }
 
 }  // namespace
@@ -52,7 +66,7 @@ Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bl
   Entry entry;
   entry.title = bls.value("title");
   entry.kernel = bls.value("linux");
-  const auto found = find_kernel(system, entry.kernel, file.partition);
+  const auto found = find_kernel(system, path_on_partition(entry.kernel), file.partition);
   entry.version = bls.value("version");
   // sdbootutil puts the snapshot's number before it.
   if (const auto at = entry.version.find('@'); at != std::string::npos) {
@@ -77,7 +91,7 @@ std::vector<std::string> bls_command_lines(const BlsEntry& entry, const BlsReade
       all.push_back(fmt::format("BOOT_IMAGE={} {}", entry.value("linux"), line));
     if (all.empty()) return all;
   }
-  if (readers.systemd_boot) all.push_back(systemd_boot_line(entry));
+  if (readers.systemd_boot) std::ranges::move(systemd_boot_lines(entry), std::back_inserter(all));
   return all;
 }
 
@@ -96,6 +110,11 @@ Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {
     } else if (kernel.empty()) {
       all.unfollowed.push_back(fmt::format("{}: it has no 'linux' line: what it boots isn't known",
                                            system.shown(file.path)));
+    } else if (const auto all_kernels = bls.all("linux"); all_kernels.size() > 1) {
+      // GRUB takes the first, systemd-boot the last.
+      all.unfollowed.push_back(
+          fmt::format("{}:{}: a second 'linux' line: what it boots isn't known",
+                      system.shown(file.path), all_kernels[1].line));
     } else if (is_other_program(kernel)) {
       all.notes.push_back(
           fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path), kernel));
@@ -117,6 +136,12 @@ Result<Inspection> inspect_bls(const System& system) {
     inspection.entries.push_back(std::move(found.judged.entry));
   inspection.notes = std::move(all->notes);
   inspection.unfollowed = std::move(all->unfollowed);
+  if (all->readers.no_menu) {
+    inspection.unfollowed.push_back(
+        fmt::format("'{}': GRUB is installed and has no grub.cfg yet: what its variables will hold "
+                    "isn't known",
+                    system.root()));
+  }
   // GRUB's menu has these entries, and may have others of its own.
   for (const auto& path : find_grub_configs(system)) {
     auto config = read_grub_config(system, path);

@@ -20,7 +20,8 @@ namespace {
 
 // The lines of the block are indented: tools that look for a line that begins with
 // a variable's name, and write it anew, find the administrator's.
-constexpr std::string_view block_begin = "# BEGIN peerpath: `peerpath revert` removes this block\n";
+// Without quotes: where the text before it makes a command of this line, it mustn't run anything.
+constexpr std::string_view block_begin = "# BEGIN peerpath (peerpath revert removes this block)\n";
 constexpr std::string_view block_end = "# END peerpath\n";
 
 std::string block(const System& system, const Request& request) {
@@ -75,8 +76,12 @@ EditFile put_block(const Settings& settings, const std::string& wanted) {
   if (settings.ours) {
     edit.offset = settings.ours->begin;
     edit.removed = settings.ours->of(settings.text);
-  } else if (!settings.text.empty() && !settings.text.ends_with('\n')) {
-    edit.inserted = "\n" + wanted;
+  } else {
+    // A line that ends with a backslash goes on in the next one: that one is to be empty.
+    const std::string_view text = settings.text;
+    const bool ended = text.empty() || text.ends_with('\n');
+    const bool goes_on = text.ends_with('\\') || text.ends_with("\\\n");
+    edit.inserted = (ended ? "" : "\n") + std::string(goes_on ? "\n" : "") + wanted;
   }
   return edit;
 }

@@ -31,8 +31,14 @@ bool is_unknown_command(const GrubWord& word) {
 /// Variables of the environment block: `name=value` lines padded with `#`.
 void add_environment_block(const System& system, const std::string& directory,
                            GrubVariables& variables) {
-  const auto block = system.read(directory + "/grubenv");
-  if (!block) return;
+  const auto path = directory + "/grubenv";
+  const auto block = system.read(path);
+  if (!block) {
+    // A link to a file that isn't there now may lead somewhere at boot: to an ESP.
+    const bool none = block.error().code == Errc::not_found && !system.link_info(path);
+    variables.environment_unread = !none;
+    return;
+  }
   for (const auto line : lines(*block)) {
     const auto equals = line.find('=');
     if (line.starts_with('#') || equals == std::string_view::npos) continue;

@@ -365,7 +365,10 @@ class Choice {
   };
 
   void add(const std::string& name, const GrubVariables& variables) {
-    if (!is_name_start(name[0]) || variables.unknowable.contains(name)) known_ = false;
+    if (!is_name_start(name[0]) || variables.unknowable.contains(name) ||
+        variables.environment_unread) {
+      known_ = false;
+    }
     if (wheels_.contains(name)) return;
     Wheel wheel;
     if (const auto found = variables.values.find(name); found != variables.values.end()) {

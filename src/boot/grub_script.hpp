@@ -46,6 +46,8 @@ struct GrubVariables {
   std::map<std::string, std::vector<std::string>, std::less<>> values;
   /// Those whose value can't be known before the boot. So are `$1`, `$?` and the like.
   std::set<std::string, std::less<>> unknowable;
+  /// The environment block is there and couldn't be read: any variable may have come from it.
+  bool environment_unread = false;
 };
 
 /// The values that the commands assign (`set name=value`, `name=value`). A name that any other

@@ -4,83 +4,135 @@
 #include "base/text.hpp"
 #include "boot/added_word.hpp"
 #include "boot/platform.hpp"
+#include "cmdline/tokenise.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace peerpath::boot {
 namespace {
 
-struct Cmdline {
-  std::string text;
-  Slice line;              ///< the first that has words; the beginning where there's none
-  std::size_t number = 1;  ///< of that line
+/// A line that has words.
+struct Line {
+  Slice words;
+  std::size_t number = 0;
+  bool comment = false;
 };
 
-/// The first line that's neither blank nor a comment. Newer versions of systemd skip comments,
-/// older ones don't: those hand them to the kernel, which doesn't heed such words.
-Cmdline find_line(std::string text) {
+struct Cmdline {
+  std::string text;
+  std::vector<Line> lines;
+};
+
+Cmdline parse_cmdline(std::string text, CmdlineReader reader) {
   Cmdline found{std::move(text), {}};
   std::size_t begin = 0;
-  std::size_t number = 1;
+  std::size_t number = 0;
   while (begin < found.text.size()) {
     const auto end = std::min(found.text.find('\n', begin), found.text.size());
     const auto content = trim(std::string_view(found.text).substr(begin, end - begin));
-    if (!content.empty() && content.front() != '#') {
-      const auto from = static_cast<std::size_t>(content.data() - found.text.data());
-      found.line = {from, from + content.size()};
-      found.number = number;
-      return found;
-    }
     begin = end + 1;
     ++number;
+    if (content.empty()) continue;
+    const auto from = static_cast<std::size_t>(content.data() - found.text.data());
+    const bool comment = content.front() == '#';
+    found.lines.push_back({{from, from + content.size()}, number, comment});
+    if (reader == CmdlineReader::proxmox && !comment) break;
+  }
+  return found;
+}
+
+/// The command lines that may come of it: comments are left out, but older versions of systemd's
+/// plugin take their words for the kernel's.
+std::vector<std::string> command_lines(const Cmdline& cmdline, CmdlineReader reader) {
+  std::vector<std::string> without;
+  std::vector<std::string> with;
+  for (const auto& line : cmdline.lines) {
+    const std::string words(line.words.of(cmdline.text));
+    with.push_back(words);
+    if (!line.comment) without.push_back(words);
+  }
+  std::vector<std::string> all{join(without, " ")};
+  if (with.size() != without.size() && reader == CmdlineReader::kernel_install) {
+    all.push_back(join(with, " "));
+  }
+  return all;
+}
+
+bool is_untranslated(const std::vector<std::string>& lines, cmdline::Arch arch) {
+  return std::ranges::all_of(lines, [&](const std::string& line) {
+    return cmdline::is_untranslated(cmdline::judge(line, arch).mode);
+  });
+}
+
+std::optional<Conflict> find_conflict(const Cmdline& cmdline, CmdlineReader reader,
+                                      cmdline::Arch arch) {
+  for (const auto& line : command_lines(cmdline, reader)) {
+    const auto contrary = cmdline::contradicts_passthrough(cmdline::judge(line, arch));
+    if (!contrary) continue;
+    Conflict conflict{contrary->text, std::string(kernel_cmdline_path), 0};
+    for (const auto& [slice, number, comment] : cmdline.lines) {
+      if (has_word(slice.of(cmdline.text), contrary->text)) conflict.line = number;
+    }
+    return conflict;
+  }
+  return std::nullopt;
+}
+
+/// Where the word goes: at the end, so that it's the last; before a bare `--`, though, after which
+/// the kernel heeds nothing. An empty slice at the beginning where there's no line with words.
+Line line_for_word(const Cmdline& cmdline) {
+  Line found;
+  for (const auto& line : cmdline.lines) {
+    if (line.comment) continue;
+    found = line;
+    const auto tokens = cmdline::tokenise(line.words.of(cmdline.text));
+    if (std::ranges::any_of(tokens, [](const auto& token) { return token.ends_parameters(); })) {
+      break;
+    }
   }
   return found;
 }
 
 /// Nothing where there's no such file.
-Result<std::optional<Cmdline>> read_cmdline(const System& system) {
+Result<std::optional<Cmdline>> read_cmdline(const System& system, CmdlineReader reader) {
   if (!system.link_info(kernel_cmdline_path)) return std::optional<Cmdline>{};
   auto text = system.read(kernel_cmdline_path);
   if (!text) return fail(text.error());
-  return std::optional(find_line(std::move(*text)));
+  return std::optional(parse_cmdline(std::move(*text), reader));
 }
 
 }  // namespace
 
-Result<> note_kernel_cmdline(const System& system, const Request& request, Plan& plan) {
-  const auto cmdline = read_cmdline(system);
-  if (!cmdline) return fail(cmdline.error());
-  if (*cmdline &&
-      has_word((*cmdline)->line.of((*cmdline)->text), cmdline::passthrough_word(request.arch))) {
-    plan.theirs.emplace_back(kernel_cmdline_path);
-  }
-  return {};
-}
-
-Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& plan) {
-  const auto cmdline = read_cmdline(system);
+Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& plan,
+                            CmdlineReader reader) {
+  const auto cmdline = read_cmdline(system, reader);
   if (!cmdline) return fail(cmdline.error());
   if (!*cmdline) return {};
-  const auto& [text, line, number] = **cmdline;
+  const auto& text = (*cmdline)->text;
   const std::string path(kernel_cmdline_path);
   const auto word = cmdline::passthrough_word(request.arch);
-  const auto judgement = cmdline::judge(line.of(text), request.arch);
-  if (has_word(line.of(text), word)) plan.theirs.push_back(path);
-  if (cmdline::is_untranslated(judgement.mode)) return {};
-  if (const auto contrary = cmdline::contradicts_passthrough(judgement);
-      contrary && !request.force) {
-    plan.conflict = Conflict{contrary->text, path, number};
+  if (std::ranges::any_of((*cmdline)->lines,
+                          [&](const Line& line) { return has_word(line.words.of(text), word); })) {
+    plan.theirs.push_back(path);
+  }
+  if (is_untranslated(command_lines(**cmdline, reader), request.arch)) return {};
+  if (auto conflict = find_conflict(**cmdline, reader, request.arch); conflict && !request.force) {
+    plan.conflict = std::move(*conflict);
     return {};
   }
-  auto edit = add_word(path, text, line, word);
-  if (line.begin == line.end) edit.inserted += '\n';
+  const auto line = line_for_word(**cmdline);
+  auto edit = add_word(path, text, line.words, word);
+  if (line.words.begin == line.words.end) edit.inserted += '\n';
   edit.keep_mtime = true;
-  const auto after = find_line(edited(text, edit).value_or(""));
-  if (!cmdline::is_untranslated(cmdline::judge(after.line.of(after.text), request.arch).mode)) {
-    return fail(Errc::unsupported,
-                fmt::format("'{}': line {}: '{}' at the end of it wouldn't work (an open quote, "
-                            "binary data, or a line that's too long)",
-                            system.shown(path), number, word));
+  const auto after = parse_cmdline(edited(text, edit).value_or(""), reader);
+  if (!is_untranslated(command_lines(after, reader), request.arch)) {
+    return fail(
+        Errc::unsupported,
+        fmt::format("'{}': line {}: '{}' at the end of it wouldn't work (an open quote, a "
+                    "'--' or a word that undoes it, binary data, or a line that's too long)",
+                    system.shown(path), line.number, word));
   }
   plan.steps.emplace_back(std::move(edit));
   return {};
@@ -89,16 +141,19 @@ Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& 
 Result<> take_kernel_cmdline(const System& system, const Ledger& ledger, Plan& plan) {
   const std::string path(kernel_cmdline_path);
   if (!is_ours(ledger, path)) return {};
-  const auto cmdline = read_cmdline(system);
+  const auto cmdline = read_cmdline(system, CmdlineReader::kernel_install);
   if (!cmdline) return fail(cmdline.error());
   if (!*cmdline) return {};
-  for (const auto arch : arches_of_words(system)) {
-    auto edit = take_word(ledger, path, (*cmdline)->text, (*cmdline)->line,
-                          cmdline::passthrough_word(arch));
-    if (!edit) continue;
-    edit->keep_mtime = true;
-    plan.steps.emplace_back(std::move(*edit));
-    break;
+  for (const auto& line : (*cmdline)->lines) {
+    if (line.comment) continue;
+    for (const auto arch : arches_of_words(system)) {
+      auto edit =
+          take_word(ledger, path, (*cmdline)->text, line.words, cmdline::passthrough_word(arch));
+      if (!edit) continue;
+      edit->keep_mtime = true;
+      plan.steps.emplace_back(std::move(*edit));
+      return {};
+    }
   }
   return {};
 }

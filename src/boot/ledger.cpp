@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "boot/ledger.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,39 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view schema = "peerpath.ledger";
 constexpr int schema_version = 1;
+
+/// A text of any bytes. JSON holds UTF-8 only, file systems don't: what isn't becomes
+/// {"hex": "..."}.
+Json to_json(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string digits;
+  for (const unsigned char byte : text)
+    digits += fmt::format("{:02x}", byte);
+  return {{"hex", digits}};
+}
+
+Json to_json(const std::vector<std::string>& texts) {
+  auto json = Json::array();
+  for (const auto& text : texts)
+    json.push_back(to_json(text));
+  return json;
+}
+
+std::string text_from(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  const auto digits = json.at("hex").get<std::string>();
+  std::string text;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+    text += static_cast<char>(parse_number(digits.substr(i, 2), 16).value_or(0));
+  return text;
+}
+
+std::vector<std::string> texts_from(const Json& json) {
+  std::vector<std::string> texts;
+  for (const auto& text : json)
+    texts.push_back(text_from(text));
+  return texts;
+}
 
 Json to_json(const timespec& time) {
   return Json::array({time.tv_sec, time.tv_nsec});
@@ -26,30 +61,31 @@ Json to_json(const Ledger& ledger) {
   json["boot_loaders"] = ledger.boot_loaders;
   json["files"] = Json::array();
   for (const auto& file : ledger.files) {
-    json["files"].push_back({{"path", file.path}, {"content", file.content}});
+    json["files"].push_back({{"path", to_json(file.path)}, {"content", to_json(file.content)}});
   }
   json["edits"] = Json::array();
   for (const auto& edit : ledger.edits) {
-    Json entry{{"path", edit.path}, {"offset", edit.offset}, {"inserted", edit.inserted},
-               {"size", edit.size}, {"digest", edit.digest}, {"before", to_json(edit.before)}};
+    Json entry{
+        {"path", to_json(edit.path)}, {"offset", edit.offset}, {"inserted", to_json(edit.inserted)},
+        {"size", edit.size},          {"digest", edit.digest}, {"before", to_json(edit.before)}};
     if (edit.after) entry["after"] = to_json(*edit.after);
     json["edits"].push_back(std::move(entry));
   }
-  json["theirs"] = ledger.theirs;
+  json["theirs"] = to_json(ledger.theirs);
   json["artefacts"] = Json::array();
   for (const auto& artefact : ledger.artefacts) {
-    json["artefacts"].push_back({{"path", artefact.path},
+    json["artefacts"].push_back({{"path", to_json(artefact.path)},
                                  {"size", artefact.size},
                                  {"digest", artefact.digest},
                                  {"mtime", to_json(artefact.mtime)}});
   }
   json["directories"] = Json::array();
   for (const auto& directory : ledger.directories) {
-    Json entry{{"path", directory.path}, {"before", to_json(directory.before)}};
+    Json entry{{"path", to_json(directory.path)}, {"before", to_json(directory.before)}};
     if (directory.after) entry["after"] = to_json(*directory.after);
     json["directories"].push_back(std::move(entry));
   }
-  json["created"] = ledger.created;
+  json["created"] = to_json(ledger.created);
   json["tools"] = Json::array();
   for (const auto& tool : ledger.tools) {
     json["tools"].push_back({{"name", tool.name}, {"done", tool.done}});
@@ -61,29 +97,30 @@ Ledger ledger_from(const Json& json) {
   Ledger ledger;
   ledger.boot_loaders = json.at("boot_loaders").get<std::vector<std::string>>();
   for (const auto& file : json.at("files")) {
-    ledger.files.push_back(
-        {file.at("path").get<std::string>(), file.at("content").get<std::string>()});
+    ledger.files.push_back({text_from(file.at("path")), text_from(file.at("content"))});
   }
   for (const auto& edit : json.at("edits")) {
-    Ledger::Edit entry{edit.at("path").get<std::string>(),     edit.at("offset").get<std::size_t>(),
-                       edit.at("inserted").get<std::string>(), edit.at("size").get<std::uint64_t>(),
-                       edit.at("digest").get<std::uint64_t>(), time_from(edit.at("before"))};
+    Ledger::Edit entry{text_from(edit.at("path")),
+                       edit.at("offset").get<std::size_t>(),
+                       text_from(edit.at("inserted")),
+                       edit.at("size").get<std::uint64_t>(),
+                       edit.at("digest").get<std::uint64_t>(),
+                       time_from(edit.at("before"))};
     if (edit.contains("after")) entry.after = time_from(edit.at("after"));
     ledger.edits.push_back(std::move(entry));
   }
-  ledger.theirs = json.at("theirs").get<std::vector<std::string>>();
+  ledger.theirs = texts_from(json.at("theirs"));
   for (const auto& artefact : json.at("artefacts")) {
     ledger.artefacts.push_back(
-        {artefact.at("path").get<std::string>(), artefact.at("size").get<std::uint64_t>(),
+        {text_from(artefact.at("path")), artefact.at("size").get<std::uint64_t>(),
          artefact.at("digest").get<std::uint64_t>(), time_from(artefact.at("mtime"))});
   }
   for (const auto& directory : json.at("directories")) {
-    Ledger::Directory entry{directory.at("path").get<std::string>(),
-                            time_from(directory.at("before"))};
+    Ledger::Directory entry{text_from(directory.at("path")), time_from(directory.at("before"))};
     if (directory.contains("after")) entry.after = time_from(directory.at("after"));
     ledger.directories.push_back(std::move(entry));
   }
-  ledger.created = json.at("created").get<std::vector<std::string>>();
+  ledger.created = texts_from(json.at("created"));
   for (const auto& tool : json.at("tools")) {
     ledger.tools.push_back({tool.at("name").get<std::string>(), tool.at("done").get<bool>()});
   }

@@ -2,6 +2,7 @@
 #include "boot/operations.hpp"
 
 #include "base/text.hpp"
+#include "boot/grub_config.hpp"
 #include "boot/judge_entry.hpp"
 #include "boot/ledger.hpp"
 #include "boot/loaders.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <utility>
 
 namespace peerpath::boot {
 namespace {
@@ -56,21 +59,74 @@ void keep_kernel(const std::string& version, Outcome& outcome) {
                   others.empty() ? "none of a known version" : join(others, ", ")));
 }
 
+/// Directories in which boot loaders look and in which we can't: what's there isn't known.
+void name_unreadable_places(const System& system, std::vector<std::string>& unfollowed) {
+  for (const std::string partition : {"/boot", "/efi", "/boot/efi"}) {
+    for (const auto* directory : {"", "/loader", "/loader/entries", "/loader/addons", "/EFI",
+                                  "/EFI/Linux", "/EFI/systemd", "/grub", "/grub2"}) {
+      const auto names = system.list(partition + directory);
+      if (names || names.error().code == Errc::not_found) continue;
+      unfollowed.push_back(names.error().text() + ": what's in it isn't known");
+    }
+  }
+}
+
+/// Menus of boot loaders that aren't read here. The firmware may start them all the same.
+void name_other_menus(const System& system, std::vector<std::string>& unfollowed) {
+  for (const std::string file : {"/boot/efi/EFI/refind/refind.conf", "/efi/EFI/refind/refind.conf",
+                                 "/boot/EFI/refind/refind.conf", "/boot/syslinux/syslinux.cfg",
+                                 "/boot/extlinux.conf", "/boot/extlinux/extlinux.conf"}) {
+    if (!system.link_info(file)) continue;
+    unfollowed.push_back(fmt::format(
+        "'{}': another boot loader's menu, which this version doesn't read", system.shown(file)));
+  }
+}
+
+/// GRUB's menus that none of the boot loaders looked at. Which of several the firmware starts isn't
+/// known.
+Result<> add_other_grub_menus(const System& system, Inspection& all) {
+  for (const auto& path : find_grub_configs(system)) {
+    auto config = read_grub_config(system, path);
+    if (!config) return fail(config.error());
+    std::ranges::move(config->entries, std::back_inserter(all.entries));
+    for (auto& place : config->unfollowed) {
+      if (std::ranges::find(all.unfollowed, place) == all.unfollowed.end()) {
+        all.unfollowed.push_back(std::move(place));
+      }
+    }
+  }
+  return {};
+}
+
+/// Entries of one file that several have read. Only GRUB's menus are read so.
+void drop_doubles(std::vector<JudgedEntry>& entries) {
+  std::set<std::pair<std::string, std::string>> known;
+  std::erase_if(entries, [&](const JudgedEntry& judged) {
+    return judged.entry.line > 0 && !known.emplace(judged.entry.place(), judged.entry.title).second;
+  });
+}
+
 /// Reads the entries into the outcome.
 Result<> inspect(const System& system, const BootLoaders& loaders, cmdline::Arch arch,
                  const Options& options, Outcome& outcome) {
+  Inspection all;
   for (const auto* loader : loaders) {
     auto inspection = loader->inspect(system);
     if (!inspection) return fail(inspection.error());
-    std::ranges::move(judge_entries(inspection->entries, arch),
-                      std::back_inserter(outcome.entries));
+    std::ranges::move(inspection->entries, std::back_inserter(all.entries));
     std::ranges::move(inspection->notes, std::back_inserter(outcome.messages));
-    std::ranges::move(inspection->unfollowed, std::back_inserter(outcome.unfollowed));
+    std::ranges::move(inspection->unfollowed, std::back_inserter(all.unfollowed));
     if (inspection->missing) {
       outcome.messages.push_back(
           fmt::format("there's no '{}'", system.shown(*inspection->missing)));
     }
   }
+  if (auto added = add_other_grub_menus(system, all); !added) return added;
+  outcome.entries = judge_entries(all.entries, arch);
+  drop_doubles(outcome.entries);
+  outcome.unfollowed = std::move(all.unfollowed);
+  name_unreadable_places(system, outcome.unfollowed);
+  name_other_menus(system, outcome.unfollowed);
   const bool matters = std::ranges::any_of(
       loaders, [&](const BootLoader* loader) { return loader->reads_esp(system); });
   auto& place = matters ? outcome.unfollowed : outcome.messages;

@@ -31,6 +31,16 @@ bool is_staged(const System& system) {
   return system.is_booted() && system.exists(staged_path);
 }
 
+/// Fact: ostree puts `ostree=` into each of its entries (ostree-sysroot-deploy.c); one without is
+/// another system's.
+bool is_deployment(const BlsFile& file) {
+  const auto bls = parse_bls_entry(file.text);
+  return std::ranges::any_of(bls.all("options"), [&](const BlsField& field) {
+    return std::ranges::any_of(words(field.value.of(bls.text)),
+                               [](std::string_view word) { return word.starts_with("ostree="); });
+  });
+}
+
 /// The number in an entry's `version`: ostree's order of the deployments, the highest first.
 std::uint64_t rank_of(const BlsFile& file) {
   return parse_number(parse_bls_entry(file.text).value("version")).value_or(0);
@@ -42,11 +52,12 @@ Result<void> keep_current(const System& system, Inspection& inspection) {
   const auto files = read_bls_files(system);
   if (!files) return fail(files.error());
   std::uint64_t highest = 0;
-  for (const auto& file : *files)
-    highest = std::max(highest, rank_of(file));
+  for (const auto& file : *files) {
+    if (is_deployment(file)) highest = std::max(highest, rank_of(file));
+  }
   std::erase_if(inspection.entries, [&](const Entry& entry) {
     const auto file = std::ranges::find(*files, entry.file, &BlsFile::path);
-    if (file == files->end() || rank_of(*file) == highest) return false;
+    if (file == files->end() || !is_deployment(*file) || rank_of(*file) == highest) return false;
     inspection.notes.push_back(
         fmt::format("{}: an earlier deployment, kept for a rollback", system.shown(entry.file)));
     return true;

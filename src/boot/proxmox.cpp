@@ -73,7 +73,8 @@ Result<Plan> Proxmox::plan(const System& system, const Request& request) const {
     if (!settings || settings->conflict) return settings;
     plan = std::move(*settings);
   }
-  if (auto added = add_kernel_cmdline(system, request, plan); !added) return fail(added.error());
+  if (auto added = add_kernel_cmdline(system, request, plan, CmdlineReader::proxmox); !added)
+    return fail(added.error());
   if (plan.conflict) {
     plan.steps.clear();
     return plan;

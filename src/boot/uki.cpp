@@ -227,7 +227,6 @@ Result<Plan> plan_addon(const System& system, const Request& request,
                         const std::vector<UkiEntry>& stale) {
   Plan plan;
   if (stale.empty()) return plan;
-  if (auto noted = note_kernel_cmdline(system, request, plan); !noted) return fail(noted.error());
   const auto word = std::string(cmdline::passthrough_word(request.arch));
   if (!request.uki_addon) {
     return fail(
@@ -239,6 +238,15 @@ Result<Plan> plan_addon(const System& system, const Request& request,
   for (const auto& found : stale) {
     if (auto reason = cannot_take_addon(system, found)) {
       return fail(Errc::unsupported, std::move(*reason));
+    }
+    for (const auto& line : found.entry.command_lines) {
+      const auto after = cmdline::judge(line + " " + word, request.arch,
+                                        cmdline::kernel_version(found.entry.version));
+      if (cmdline::is_untranslated(after.mode)) continue;
+      return fail(Errc::unsupported,
+                  fmt::format("'{}': '{}' at the end of its command line wouldn't work (an open "
+                              "quote, a '--', or a line that's too long)",
+                              system.shown(found.entry.file), word));
     }
   }
   const auto command = addon_command(system, request);

@@ -2,6 +2,7 @@
 #include "boot/uki_image.hpp"
 
 #include "base/text.hpp"
+#include "boot/bls_entry.hpp"
 #include "cmdline/version.hpp"
 
 #include <fmt/format.h>
@@ -122,29 +123,12 @@ Result<UkiProfile> read_profile(const PeSource& source, const Parts& parts, std:
   return profile;
 }
 
-bool is_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// A boot counter's length at the end of a name without its suffix: `+3`, `+2-1`.
-/// Fact: the Boot Loader Specification, "Boot counting".
-std::size_t counter_length(std::string_view name) {
-  const auto plus = name.rfind('+');
-  if (plus == std::string_view::npos) return 0;
-  const auto counter = name.substr(plus + 1);
-  const auto dash = counter.find('-');
-  const bool good = is_digits(counter.substr(0, dash)) &&
-                    (dash == std::string_view::npos || is_digits(counter.substr(dash + 1)));
-  return good ? name.size() - plus : 0;
-}
-
 constexpr std::string_view image_suffix = ".efi";
 
 /// The image's file name without suffix and boot counter.
 std::string stem_of(std::string_view name) {
   name.remove_suffix(image_suffix.size());
-  name.remove_suffix(counter_length(name));
-  return std::string(name);
+  return std::string(without_boot_counter(name));
 }
 
 /// A kernel's version out of `TOKEN-VERSION`: from the first part on that looks like one.
@@ -155,12 +139,6 @@ std::string version_in(std::string_view stem) {
     stem.remove_prefix(dash + 1);
   }
   return std::string(stem);
-}
-
-bool ends_with_no_case(std::string_view name, std::string_view suffix) {
-  return name.size() > suffix.size() &&
-         std::ranges::equal(name.substr(name.size() - suffix.size()), suffix, {},
-                            [](unsigned char c) { return std::tolower(c); });
 }
 
 /// The names that systemd-boot and systemd-stub look at, sorted as they sort them.
@@ -410,9 +388,10 @@ bool has_ukis(const System& system) {
     if (!names) continue;
     for (const auto& name : *names) {
       const auto source = pe_file(system, fmt::format("{}/{}", directory, name));
-      if (!source) continue;
+      // One that can't be read may well be an image.
+      if (!source) return true;
       const auto image = read_uki_image(*source);
-      if (image && !image->profiles.empty()) return true;
+      if (!image || !image->profiles.empty()) return true;
     }
   }
   return false;

@@ -73,7 +73,7 @@ enum class SecureBoot { unknown, off, on };
 /// The mounted partitions that have a directory EFI/Linux, each once, by their resolved paths.
 [[nodiscard]] std::vector<std::string> uki_partitions(const System& system);
 
-/// Whether there's an image with a kernel in one of the partitions.
+/// Whether there's an image with a kernel in one of the partitions, or one that can't be read.
 [[nodiscard]] bool has_ukis(const System& system);
 
 /// All images with their addons. What isn't a readable PE image is among the unfollowed.

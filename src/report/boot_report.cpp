@@ -28,7 +28,7 @@ Row row_of(const boot::JudgedEntry& judged) {
   const auto& entry = judged.entry;
   const auto word = deciding_word(judged);
   return {printable(entry.version.empty() ? entry.kernel : entry.version), mode_of(judged),
-          word.empty() ? "-" : printable(word), entry.place(), printable(entry.title)};
+          word.empty() ? "-" : printable(word), printable(entry.place()), printable(entry.title)};
 }
 
 std::string paint(std::string_view text, bool good, bool colour) {

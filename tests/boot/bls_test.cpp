@@ -55,7 +55,7 @@ TEST_CASE("bls: every entry gets the word at the end of its options, and loses i
   }
   SECTION("tabs") {
     machine.entry(BlsRoot::first, "options\troot=x\tro\n");
-    expected = "options\troot=x\tro iommu=pt\n";
+    expected = "options\troot=x\tro\tiommu=pt\n";
   }
   SECTION("CRLF") {
     machine.entry(BlsRoot::first, "options root=x\r\n");
@@ -75,7 +75,7 @@ TEST_CASE("bls: every entry gets the word at the end of its options, and loses i
   }
   SECTION("empty options") {
     machine.entry(BlsRoot::first, "options\n");
-    expected = "options iommu=pt\n";
+    expected = "options $default_kernelopts iommu=pt\n";
   }
   SECTION("words for init stay behind it") {
     machine.kernel(BlsRoot::first, "root=x -- single");
@@ -254,6 +254,175 @@ TEST_CASE("bls: /etc/kernel/cmdline gets the word, keeps its time, and is never 
   }
 }
 
+TEST_CASE("bls: /etc/kernel/cmdline with several lines → all of them count") {
+  BlsRoot machine;
+  std::string text;
+  SECTION("a contrary word in a later one") {
+    text = "root=x ro\niommu=nopt\n";
+  }
+  SECTION("in a comment, which older versions of systemd's plugin take for words") {
+    text = "root=x ro\n# iommu=nopt\n";
+  }
+  if (!text.empty()) {
+    machine.root.file("/etc/kernel/cmdline", text);
+    const auto before = snapshot(machine.root.path());
+    const auto outcome = ensure(machine.system, {}).value();
+    REQUIRE(outcome.conflict);
+    CHECK(outcome.conflict->file == "/etc/kernel/cmdline");
+    CHECK(outcome.conflict->line == 2);
+    CHECK(differences(before, snapshot(machine.root.path())) == "");
+    REQUIRE(ensure(machine.system, {.force = true}).has_value() == (text[10] != '#'));
+    return;
+  }
+  SECTION("our word is there already") {
+    machine.root.file("/etc/kernel/cmdline", "root=x\niommu=pt\n");
+    REQUIRE(ensure(machine.system, {}));
+    CHECK(machine.system.read("/etc/kernel/cmdline").value() == "root=x\niommu=pt\n");
+    REQUIRE(revert(machine.system, {}));
+    CHECK(machine.system.read("/etc/kernel/cmdline").value() == "root=x\niommu=pt\n");
+  }
+  SECTION("words for init begin in the first") {
+    machine.root.file("/etc/kernel/cmdline", "root=x -- a\nb\n");
+    check_round_trip(machine);
+  }
+}
+
+TEST_CASE("bls: systemd-boot takes quotes around all options away") {
+  BlsRoot machine;
+  machine.root.remove("/boot/grub2").remove("/etc/grub.d");
+  machine.entry(BlsRoot::first, "options \"root=x ro\"\n");
+  SECTION("the word goes inside") {
+    REQUIRE(ensure(machine.system, {}));
+    CHECK(contains(machine.text(), "options \"root=x ro iommu=pt\"\n"));
+    REQUIRE(revert(machine.system, {}));
+    check_round_trip(machine);
+  }
+  SECTION("a contrary word inside is seen") {
+    machine.entry(BlsRoot::first, "options \"root=x iommu=nopt\"\n");
+    CHECK(ensure(machine.system, {}).value().status == ExitStatus::conflict);
+  }
+  SECTION("single ones only newer versions take away") {
+    machine.entry(BlsRoot::first, "options 'iommu=pt'\n");
+    CHECK(audit(machine.system, {.kernel = BlsRoot::first}).value().status == ExitStatus::unknown);
+  }
+}
+
+TEST_CASE("bls: --force under systemd-boot → the word comes after all options") {
+  BlsRoot machine;
+  machine.root.remove("/boot/grub2").remove("/etc/grub.d");
+  machine.entry(BlsRoot::first, "options root=x\noptions iommu=nopt\n");
+  CHECK(ensure(machine.system, {.force = true}).value().status == ExitStatus::good);
+  CHECK(contains(machine.text(), "options root=x\noptions iommu=nopt iommu=pt\n"));
+}
+
+TEST_CASE("bls: a boot counter that's taken away meanwhile → the administrator's word stays") {
+  BlsRoot machine;
+  machine.root.remove("/boot/grub2").remove("/etc/grub.d");
+  const std::string text = "linux /vmlinuz-6.12.0-55.el10.x86_64\noptions ro iommu=pt\n";
+  const auto* counter = GENERATE("+3", "+2-1");
+  machine.root.file(std::string("/boot/loader/entries/new") + counter + ".conf", text);
+  REQUIRE(ensure(machine.system, {}));
+  machine.root.remove(std::string("/boot/loader/entries/new") + counter + ".conf");
+  machine.root.file("/boot/loader/entries/new.conf", text);
+  REQUIRE(revert(machine.system, {}));
+  CHECK(machine.system.read("/boot/loader/entries/new.conf").value() == text);
+}
+
+TEST_CASE("bls: an entry that's a link to another → one file, one edit") {
+  BlsRoot machine;
+  const auto target = std::string(BlsRoot::id) + "-" + BlsRoot::first + ".conf";
+  machine.root.link("/boot/loader/entries/0default.conf", target);
+  machine.root.link("/boot/loader/entries/zlast.conf", "/boot/loader/entries/" + target);
+  check_round_trip(machine);
+}
+
+TEST_CASE("bls: a name that isn't UTF-8 → the administrator's word stays there") {
+  BlsRoot machine;
+  machine.root.file("/boot/loader/entries/caf\xe9.conf",
+                    "linux /vmlinuz-6.12.0-55.el10.x86_64\noptions ro iommu=pt\n");
+  check_round_trip(machine);
+}
+
+TEST_CASE("bls: what GRUB doesn't read of an entry → it's no use to put the word there") {
+  BlsRoot machine;
+  const auto* lines =
+      GENERATE("\noptions root=x\n", "key\noptions root=x\n", "options\troot=x ro\n");
+  machine.entry(BlsRoot::first, lines);
+  const auto before = snapshot(machine.root.path());
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == Errc::unsupported);
+  CHECK(contains(outcome.error().text(), "GRUB doesn't read"));
+  CHECK(differences(before, snapshot(machine.root.path())) == "");
+  CHECK(audit(machine.system, {.kernel = BlsRoot::first}).value().status != ExitStatus::good);
+}
+
+TEST_CASE("bls: names and paths that systemd-boot takes, too") {
+  BlsRoot machine;
+  machine.root.remove("/boot/grub2").remove("/etc/grub.d");
+  REQUIRE(ensure(machine.system, {}));
+  CHECK(audit(machine.system, {}).value().status == ExitStatus::good);
+  machine.root.file("/boot/arch/vmlinuz", "kernel");
+  auto status = ExitStatus::check_failed;
+  SECTION("a name in capitals") {
+    machine.root.file("/boot/loader/entries/Y.CONF", "linux /arch/vmlinuz\noptions root=x\n");
+  }
+  SECTION("no slash before the kernel") {
+    machine.root.file("/boot/loader/entries/y.conf", "linux arch/vmlinuz\noptions root=x\n");
+  }
+  SECTION("backslashes") {
+    machine.root.file("/boot/loader/entries/y.conf", "linux \\arch\\vmlinuz\noptions root=x\n");
+  }
+  SECTION("two kernels") {
+    machine.root.file("/boot/loader/entries/y.conf",
+                      "linux /gone\nlinux /arch/vmlinuz\noptions root=x\n");
+    status = ExitStatus::unknown;
+  }
+  CHECK(audit(machine.system, {}).value().status == status);
+}
+
+TEST_CASE("bls: GRUB's variables that can't be known → could not tell") {
+  BlsRoot machine;
+  machine.kernel(BlsRoot::first, "iommu=pt $kernelopts");
+  machine.kernel(BlsRoot::second, "iommu=pt $kernelopts");
+  SECTION("its environment block leads to an ESP that isn't mounted") {
+    machine.root.link("/boot/grub2/grubenv", "../efi/EFI/redhat/grubenv");
+  }
+  SECTION("there's no grub.cfg yet") {
+    machine.root.remove("/boot/grub2/grub.cfg");
+    machine.kernel(BlsRoot::first, "");
+    machine.entry(BlsRoot::first, "");
+    REQUIRE(ensure(machine.system, {}));
+    CHECK(contains(machine.text(), "options $default_kernelopts iommu=pt\n"));
+  }
+  CHECK(audit(machine.system, {}).value().status == ExitStatus::unknown);
+}
+
+TEST_CASE("audit: other menus that the firmware may start → never good because of the first") {
+  BlsRoot machine;
+  REQUIRE(ensure(machine.system, {}));
+  REQUIRE(audit(machine.system, {}).value().status == ExitStatus::good);
+  auto status = ExitStatus::unknown;
+  SECTION("GRUB's on the ESP") {
+    machine.root.file("/boot/efi/EFI/redhat/grub.cfg",
+                      "menuentry x {\n linux /vmlinuz-6.12.0-55.el10.x86_64 root=x\n}\n");
+    status = ExitStatus::check_failed;
+  }
+  SECTION("rEFInd's") {
+    machine.root.file("/boot/efi/EFI/refind/refind.conf", "");
+  }
+  SECTION("syslinux's") {
+    machine.root.file("/boot/syslinux/syslinux.cfg", "");
+  }
+  SECTION("entries where we can't look") {
+    machine.root.link("/efi", "efi");
+  }
+  SECTION("an image that can't be read") {
+    machine.root.file("/boot/efi/EFI/Linux/a.efi", "no image");
+  }
+  CHECK(audit(machine.system, {}).value().status == status);
+}
+
 TEST_CASE("bls: an entry that isn't set up has the administrator's word → it stays with him") {
   BlsRoot machine;
   const std::string path = "/boot/loader/entries/x.conf";
@@ -290,7 +459,7 @@ TEST_CASE("bls: the script that heals after grub2-mkconfig") {
     CHECK(contains(machine.text(), "ro rhgb\n"));
   }
   SECTION("without GRUB: none") {
-    machine.root.remove("/boot/grub2");
+    machine.root.remove("/boot/grub2").remove("/etc/grub.d");
     REQUIRE(ensure(machine.system, {}));
     CHECK_FALSE(machine.system.exists("/etc/grub.d/99_peerpath"));
   }

@@ -265,7 +265,7 @@ TEST_CASE("grub-settings: without a ledger the block goes by its marks") {
 TEST_CASE("grub-settings: a block without its end → an error with the line, nothing changed") {
   ClassicRoot machine;
   machine.root.file("/etc/default/grub",
-                    "A=1\n# BEGIN peerpath: `peerpath revert` removes this block\n");
+                    "A=1\n# BEGIN peerpath (peerpath revert removes this block)\n");
   const auto before = snapshot(machine.root.path());
   for (const auto operation : {ensure, revert}) {
     const auto outcome = operation(machine.system, {});

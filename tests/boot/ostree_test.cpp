@@ -230,7 +230,7 @@ TEST_CASE("ostree: a container build or an image → nothing is run, what brings
 }
 
 TEST_CASE("ostree: the entry has it already → nothing is run, and it stays") {
-  OstreeRoot machine("root=UUID=1 iommu=pt");
+  OstreeRoot machine("root=UUID=1 iommu=pt ostree=/x");
   machine.with_bootc();
   const NothingChanged state(machine.root);
   const auto outcome = ensure(machine.system, {}).value();

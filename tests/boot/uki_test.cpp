@@ -509,17 +509,6 @@ TEST_CASE("uki apply: the addon is put in place, and taken away without a trace"
   CHECK(differences(before, snapshot(machine.root.path())) == "");
 }
 
-TEST_CASE("uki: an addon's revert leaves the administrator's word in /etc/kernel/cmdline") {
-  UkiRoot machine;
-  machine.tools().image("a.efi", uki("quiet"));
-  machine.root.file("/etc/kernel/cmdline", "root=x iommu=pt\n");
-  const auto plan = machine.loader.plan(machine.system, machine.request).value();
-  REQUIRE(apply(machine.system, plan, {"uki"}, false));
-  const auto back = machine.loader.plan_revert(machine.system).value();
-  REQUIRE(apply_revert(machine.system, back));
-  CHECK(machine.system.read("/etc/kernel/cmdline").value() == "root=x iommu=pt\n");
-}
-
 TEST_CASE("uki apply: ukify fails, or makes something else → an error, and nothing is changed") {
   UkiRoot machine;
   machine.image("a.efi", uki("ro")).tools();

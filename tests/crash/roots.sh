@@ -54,15 +54,32 @@ bls_under_systemd_boot() {
   old "$1"
 }
 
-# Its grub-mkconfig reads the settings and writes the entries as Debian's does. Where there's a FIFO
-# /gate it writes its process number there, waits for an answer, and does its work in a process of
-# its own: somebody can attach himself to that, and to nothing of what started it.
+# Its grub-mkconfig reads the settings and writes the entries as Debian's does.
+# shellcheck disable=SC2016
 grub_with_grub_d() {
   common "$1"
-  mkdir -p "$1/etc/default/grub.d" "$1/usr/sbin" "$1/boot/grub"
+  mkdir -p "$1/etc/default/grub.d"
+  grub "$1" grub 'for x in /etc/default/grub.d/*.cfg; do
+  [ ! -e "$x" ] || . "$x"
+done'
+}
+
+# As upstream's GRUB: /etc/default/grub is all that's read.
+grub_with_settings_alone() {
+  common "$1"
+  mkdir -p "$1/etc/default"
+  grub "$1" grub2 :
+}
+
+# grub ROOT NAME CODE - GRUB by that name; its NAME-mkconfig runs the code after it read
+# /etc/default/grub. Where there's a FIFO /gate it writes its process number there, waits for an
+# answer, and does its work in a process of its own: somebody can attach himself to that, and to
+# nothing of what started it.
+grub() {
+  mkdir -p "$1/usr/sbin" "$1/boot/$2"
   printf 'GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\nGRUB_CMDLINE_LINUX=""\n' \
     >"$1/etc/default/grub"
-  printf '#!/bin/sh\necho /dev/vda1\n' >"$1/usr/sbin/grub-probe"
+  printf '#!/bin/sh\necho /dev/vda1\n' >"$1/usr/sbin/$2-probe"
   {
     printf '#!/bin/sh\nset -e\nkernels="%s"\n' "$crash_kernels"
     cat <<'SCRIPT'
@@ -73,9 +90,9 @@ if [ -p /gate ] && [ -z "${gate_is_open-}" ]; then
   exit
 fi
 . /etc/default/grub
-for x in /etc/default/grub.d/*.cfg; do
-  [ ! -e "$x" ] || . "$x"
-done
+SCRIPT
+    printf '%s\n' "$3"
+    cat <<'SCRIPT'
 new=$2.new
 echo '### BEGIN /etc/grub.d/10_linux ###' >"$new"
 for kernel in $kernels; do
@@ -90,10 +107,65 @@ echo '### END /etc/grub.d/10_linux ###' >>"$new"
 cat "$new" >"$2"
 rm -f "$new"
 SCRIPT
-  } >"$1/usr/sbin/grub-mkconfig"
+  } >"$1/usr/sbin/$2-mkconfig"
   ln -s busybox "$1/bin/rm"
   chmod 0755 "$1"/usr/sbin/*
-  chroot "$1" /usr/sbin/grub-mkconfig -o /boot/grub/grub.cfg
-  chmod 0444 "$1/boot/grub/grub.cfg"
+  chroot "$1" "/usr/sbin/$2-mkconfig" -o "/boot/$2/grub.cfg"
+  chmod 0444 "$1/boot/$2/grub.cfg"
   old "$1"
+}
+
+# Unified kernel images that were built elsewhere, and the settings that ask for an addon. Its ukify
+# has one ready.
+# shellcheck disable=SC2016
+unified_kernel_images() {
+  local kernel
+  common "$1"
+  mkdir -p "$1/boot/efi/EFI/Linux" "$1/usr/bin" "$1/usr/lib/systemd/boot/efi" "$1/etc/peerpath"
+  for kernel in $crash_kernels; do
+    pe "$1/boot/efi/EFI/Linux/$kernel.efi" .sdmagic '#### LoaderInfo: systemd-stub 257.1-1 ####' \
+      .linux kernel .uname "$kernel" .cmdline 'root=UUID=11-22 ro quiet'
+  done
+  echo 'uki-addon=yes' >"$1/etc/peerpath/peerpath.conf"
+  echo stub >"$1/usr/lib/systemd/boot/efi/addonx64.efi.stub"
+  pe "$1/usr/lib/addon" .sdmagic '#### LoaderInfo: systemd-addon 257.1-1 ####' .cmdline iommu=pt
+  printf '#!/bin/sh\nfor last; do :; done\ncat /usr/lib/addon >"$last"\n' >"$1/usr/bin/ukify"
+  chmod 0755 "$1/usr/bin/ukify"
+  old "$1"
+}
+
+# pe FILE [SECTION TEXT]... - a PE image for x86-64: at 0x80 its header, without data directories, at
+# 0x108 the table of the sections, each of which has 512 bytes from 1024 on.
+pe() {
+  local file=$1 header=$((0x108)) data=1024
+  shift
+  truncate -s $((data + $# * 256)) "$file"
+  bytes "$file" 0 MZ
+  number "$file" $((0x3c)) $((0x80))
+  bytes "$file" $((0x80)) PE
+  number "$file" $((0x84)) $((0x8664 | ($# / 2) << 16))
+  number "$file" $((0x94)) $((0x108 - 0x98))
+  number "$file" $((0x98)) $((0x20b))
+  while [ $# -gt 0 ]; do
+    bytes "$file" "$header" "$1"
+    number "$file" $((header + 8)) ${#2}
+    number "$file" $((header + 12)) $((data * 8))
+    number "$file" $((header + 16)) 512
+    number "$file" $((header + 20)) "$data"
+    bytes "$file" "$data" "$2"
+    header=$((header + 40))
+    data=$((data + 512))
+    shift 2
+  done
+}
+
+bytes() {
+  printf %s "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# number FILE OFFSET VALUE - four bytes, the lowest first.
+number() {
+  local escaped
+  escaped=$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($3 & 255)) $(($3 >> 8 & 255)) $(($3 >> 16 & 255)) $(($3 >> 24)))
+  printf %b "$escaped" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
