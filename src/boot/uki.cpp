@@ -240,7 +240,7 @@ Result<Plan> plan_addon(const System& system, const Request& request,
       return fail(Errc::unsupported, std::move(*reason));
     }
     for (const auto& line : found.entry.command_lines) {
-      const auto after = cmdline::judge(line + " " + word, request.arch,
+      const auto after = cmdline::judge(fmt::format("{} {}", line, word), request.arch,
                                         cmdline::kernel_version(found.entry.version));
       if (cmdline::is_untranslated(after.mode)) continue;
       return fail(Errc::unsupported,
