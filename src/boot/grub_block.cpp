@@ -153,6 +153,15 @@ Result<std::optional<EditFile>> take_settings(const System& system) {
   return take_leaked_word(system, settings->text);
 }
 
+/// Whether it's a file that we made, as we made it.
+bool is_unchanged_file(const System& system, const std::optional<Ledger>& ledger,
+                       std::string_view path) {
+  if (!ledger) return false;
+  const auto known = find_path(ledger->files, path);
+  const auto now = system.read(path);
+  return known != ledger->files.end() && now && *now == known->content;
+}
+
 }  // namespace
 
 bool GrubBlock::detect(const System& system) const {
@@ -240,8 +249,7 @@ Result<Plan> GrubBlock::plan_revert(const System& system) const {
   if (!ledger) return fail(ledger.error());
   const bool unfinished = *ledger && !(*ledger)->artefacts.empty();
   if (!*edit && !unfinished) return plan;
-  const bool whole_file_is_ours =
-      *ledger && find_path((*ledger)->files, grub_settings_path) != (*ledger)->files.end();
+  const bool whole_file_is_ours = is_unchanged_file(system, *ledger, grub_settings_path);
   if (*edit && !whole_file_is_ours) plan.steps.emplace_back(std::move(**edit));
 
   const auto inspection = inspect(system);

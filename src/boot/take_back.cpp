@@ -24,6 +24,13 @@ void restore_artefact(const System& system, const Ledger::Artefact& artefact) {
   }
 }
 
+bool is_edited(const Plan& plan, std::string_view path) {
+  return std::ranges::any_of(plan.steps, [&](const Step& step) {
+    const auto* edit = std::get_if<EditFile>(&step);
+    return edit != nullptr && edit->path == path;
+  });
+}
+
 /// The files of ours that the plan or the ledger names, as far as they're there. Errors: conflict
 /// where somebody else changed one since we wrote it.
 Result<std::vector<std::string>> find_ours(const System& system, const Ledger& ledger,
@@ -37,8 +44,10 @@ Result<std::vector<std::string>> find_ours(const System& system, const Ledger& l
   for (const auto& step : plan.steps) {
     if (const auto* remove = std::get_if<RemoveFile>(&step)) add(remove->path);
   }
-  for (const auto& file : ledger.files)
-    add(file.path);
+  // One that the plan edits has become somebody else's: what's ours goes out of it.
+  for (const auto& file : ledger.files) {
+    if (!is_edited(plan, file.path)) add(file.path);
+  }
   for (const auto& path : paths) {
     const auto known = find_path(ledger.files, path);
     if (known == ledger.files.end()) continue;
@@ -46,7 +55,9 @@ Result<std::vector<std::string>> find_ours(const System& system, const Ledger& l
     if (!now) return fail(now.error());
     if (*now == known->content) continue;
     return fail(Errc::conflict,
-                fmt::format("'{}': changed by somebody else since peerpath wrote it, left alone",
+                fmt::format("'{}': changed by somebody else since peerpath wrote it, left alone, "
+                            "and nothing is reverted; remove it, or what's peerpath's in it, and "
+                            "run 'peerpath revert' again",
                             system.shown(path)));
   }
   return paths;

@@ -110,6 +110,12 @@ TEST_CASE("grub-settings: one marked block, whatever the administrator's lines l
   SECTION("CRLF (unraid/webgui#2613)") {
     machine.settings("GRUB_CMDLINE_LINUX=\"quiet\"\r\n");
   }
+  SECTION("a line that goes on in the next one") {
+    machine.settings("GRUB_CMDLINE_LINUX=quiet\nGRUB_TIMEOUT=5\\\n");
+  }
+  SECTION("a line that goes on, without its end") {
+    machine.settings("GRUB_CMDLINE_LINUX=quiet\nGRUB_TIMEOUT=5\\");
+  }
   SECTION("a link (ComplianceAsCode/content#477)") {
     machine.root.file("/etc/sysconfig/grub", machine.settings());
     machine.root.remove("/etc/default/grub").link("/etc/default/grub", "../sysconfig/grub");
@@ -127,6 +133,16 @@ TEST_CASE("grub-settings: the block is at the end, its lines can't be taken for 
   CHECK_FALSE(contains(now.substr(before.size()), "\nGRUB_CMDLINE_LINUX"));
   CHECK_FALSE(contains(now, "+="));
   CHECK(machine.system.list("/etc/default").value() == std::vector<std::string>{"grub"});
+}
+
+TEST_CASE("grub-settings: a file that we made and others added to → what's theirs stays") {
+  ClassicRoot machine;
+  machine.root.remove("/etc/default/grub");
+  REQUIRE(ensure(machine.system, {}));
+  machine.root.file("/etc/default/grub", machine.settings() + "GRUB_TIMEOUT=9\n");
+  CHECK(revert(machine.system, {}).value().result == "changed");
+  CHECK(machine.settings() == "GRUB_TIMEOUT=9\n");
+  CHECK_FALSE(machine.system.exists("/var/lib/peerpath"));
 }
 
 TEST_CASE("grub-settings: many runs, one block (lae/ansible-role-proxmox#274)") {
