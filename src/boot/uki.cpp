@@ -223,9 +223,19 @@ std::optional<std::string> cannot_take_addon(const System& system, const UkiEntr
                      system.shown(found.entry.file), stub, first_stub_with_addons);
 }
 
+/// What a killed run left of an addon, though the addon itself may be in place.
+void clear_half_made(const System& system, Plan& plan) {
+  for (const auto& partition : uki_partitions(system)) {
+    for (const auto& half : half_produced(partition + std::string(Uki::addon_path))) {
+      if (system.link_info(half)) plan.steps.emplace_back(RemoveFile{half});
+    }
+  }
+}
+
 Result<Plan> plan_addon(const System& system, const Request& request,
                         const std::vector<UkiEntry>& stale) {
   Plan plan;
+  clear_half_made(system, plan);
   if (stale.empty()) return plan;
   const auto word = std::string(cmdline::passthrough_word(request.arch));
   if (!request.uki_addon) {

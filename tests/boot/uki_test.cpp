@@ -557,6 +557,17 @@ TEST_CASE("uki revert: what a killed run left half-made goes, too") {
   CHECK(machine.system.list("/boot/efi/loader/addons").value().empty());
 }
 
+TEST_CASE("uki plan: half an addon beside the whole one → the next run clears it") {
+  UkiRoot machine;
+  machine.image("a.efi", uki("ro")).tools();
+  REQUIRE(machine.apply_plan());
+  machine.root.file("/boot/efi/loader/addons/peerpath.addon.efi.peerpath-new", "half");
+  REQUIRE(machine.apply_plan());
+  CHECK(machine.system.list("/boot/efi/loader/addons").value() ==
+        std::vector<std::string>{"peerpath.addon.efi"});
+  CHECK(machine.plan().steps.empty());
+}
+
 TEST_CASE("uki: built here → the word comes with the next build, and goes with one after revert") {
   UkiRoot machine;
   machine.root.directory("/var/lib").file("/etc/kernel/cmdline", "root=/dev/vda ro\n");
