@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <utility>
+#include <tuple>
 
 namespace peerpath::boot {
 namespace {
@@ -98,11 +98,14 @@ Result<> add_other_grub_menus(const System& system, Inspection& all) {
   return {};
 }
 
-/// Entries of one file that several have read. Only GRUB's menus are read so.
+/// Entries of one file that several have read. Only GRUB's menus are read so. A line may hold two
+/// commands: those that differ in anything are both kept.
 void drop_doubles(std::vector<JudgedEntry>& entries) {
-  std::set<std::pair<std::string, std::string>> known;
+  std::set<std::tuple<std::string, std::string, std::string, std::vector<std::string>>> known;
   std::erase_if(entries, [&](const JudgedEntry& judged) {
-    return judged.entry.line > 0 && !known.emplace(judged.entry.place(), judged.entry.title).second;
+    const auto& entry = judged.entry;
+    return entry.line > 0 &&
+           !known.emplace(entry.place(), entry.title, entry.kernel, entry.command_lines).second;
   });
 }
 

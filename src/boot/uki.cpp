@@ -224,18 +224,17 @@ std::optional<std::string> cannot_take_addon(const System& system, const UkiEntr
 }
 
 /// What a killed run left of an addon, though the addon itself may be in place.
-void clear_half_made(const System& system, Plan& plan) {
-  for (const auto& partition : uki_partitions(system)) {
-    for (const auto& half : half_produced(partition + std::string(Uki::addon_path))) {
-      if (system.link_info(half)) plan.steps.emplace_back(RemoveFile{half});
-    }
+void clear_half_made(const System& system, const std::string& path, Plan& plan) {
+  for (const auto& half : half_produced(path)) {
+    if (system.link_info(half)) plan.steps.emplace_back(RemoveFile{half});
   }
 }
 
 Result<Plan> plan_addon(const System& system, const Request& request,
                         const std::vector<UkiEntry>& stale) {
   Plan plan;
-  clear_half_made(system, plan);
+  for (const auto& partition : uki_partitions(system))
+    clear_half_made(system, partition + std::string(Uki::addon_path), plan);
   if (stale.empty()) return plan;
   const auto word = std::string(cmdline::passthrough_word(request.arch));
   if (!request.uki_addon) {
@@ -287,9 +286,7 @@ Result<> take_addons(const System& system, Plan& plan) {
     const auto own = read_own_addon(system, path);
     if (!own) return fail(own.error());
     if (own->is_there) plan.steps.emplace_back(RemoveFile{path});
-    for (const auto& half : half_produced(path)) {
-      if (system.link_info(half)) plan.steps.emplace_back(RemoveFile{half});
-    }
+    clear_half_made(system, path, plan);
   }
   return {};
 }

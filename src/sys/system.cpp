@@ -104,8 +104,8 @@ std::string temporary_name(const std::string& name) {
 struct Pending {
   std::string path;
   Place place;
-  int parent =
-      -1;  ///< the place's directory; several files in one share the first one's descriptor
+  /// The place's directory: several files in one share the first one's descriptor.
+  int parent = -1;
   Fd file;
 };
 

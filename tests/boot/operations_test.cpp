@@ -275,6 +275,16 @@ TEST_CASE("audit: an entry that's translated → the word that did it, and those
         }) == 3);
 }
 
+TEST_CASE("audit: two kernels loaded on one line → both are judged") {
+  GrubRoot machine;
+  machine.root.file("/boot/grub/grub.cfg",
+                    "menuentry 'x' { linux /boot/vmlinuz-6.1.0-35-amd64 root=x iommu=pt; "
+                    "linux /boot/vmlinuz-6.1.0-35-amd64 root=x; }\n");
+  const auto outcome = audit(machine.system, {}).value();
+  CHECK(outcome.entries.size() == 2);
+  CHECK(outcome.status == ExitStatus::check_failed);
+}
+
 TEST_CASE("audit: a word that only looks like the right one → named, with the reason") {
   GrubRoot machine;
   std::string expected;
