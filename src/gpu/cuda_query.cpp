@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "gpu/cuda_query.hpp"
 
+#include "base/shared_library.hpp"
 #include "gpu/cuda_abi.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <dlfcn.h>
 
 namespace peerpath::gpu {
 namespace {
 
-constexpr auto note_text = std::to_array(
-    R"([{"feature":"cuda","description":"Counts GPUs for the peer-to-peer self-test",)"
-    R"("priority":"suggested","soname":["libcuda.so.1"]}])");
-
-/// Tells packagers of the library that no link names.
-/// Fact: the ELF dlopen metadata specification, uapi-group.org/specifications.
-struct DlopenNote {
-  std::uint32_t name_size = 4;
-  std::uint32_t text_size = sizeof(note_text);
-  std::uint32_t type = 0x407c0c0a;
-  char name[4] = "FDO";
-  alignas(4) decltype(note_text) text = note_text;
-};
-[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note;
+[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note{
+    .text = std::to_array(
+        R"([{"feature":"cuda","description":"Counts GPUs for the peer-to-peer self-test",)"
+        R"("priority":"suggested","soname":["libcuda.so.1"]}])")};
 
 struct Driver {
   cuda::Init init = nullptr;

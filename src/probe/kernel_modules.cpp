@@ -2,13 +2,13 @@
 #include "probe/kernel_modules.hpp"
 
 #include "base/text.hpp"
+#include "probe/kmod_library.hpp"
 #include "probe/module_index.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <libkmod.h>
 #include <memory>
 
 namespace peerpath::probe {
@@ -19,8 +19,15 @@ constexpr std::array<const char*, 2> display_aliases{
     "pci:v000010DEd00002330sv000010DEsd000016C1bc03sc02i00",
     "pci:v000010DEd00002330sv000010DEsd000016C1bc03sc00i00"};
 
-using Context = std::unique_ptr<kmod_ctx, kmod_ctx* (*)(kmod_ctx*)>;
-using Modules = std::unique_ptr<kmod_list, int (*)(kmod_list*)>;
+using Context = std::unique_ptr<kmod_ctx, decltype(&kmod_unref)>;
+using Modules = std::unique_ptr<kmod_list, decltype(&kmod_module_unref_list)>;
+using Module = std::unique_ptr<kmod_module, decltype(&kmod_module_unref)>;
+
+/// libkmod, set up for one kernel's modules.
+struct Kmod {
+  KmodLibrary library;
+  Context context;
+};
 
 void say_nothing(void* /*data*/, int /*priority*/, const char* /*file*/, int /*line*/,
                  const char* /*function*/, const char* /*format*/, va_list /*arguments*/) {}
@@ -52,11 +59,24 @@ Result<> check_indexes(const System& system, const std::string& directory) {
   return {};
 }
 
+Result<Kmod> open_kmod(const System& system, const std::string& directory) {
+  const auto library = load_kmod();
+  if (!library) return fail(library.error());
+  // With an empty list of files, libkmod reads no modprobe.d. It does read /proc/cmdline, always,
+  // and keeps blacklists and options from there: they're this boot's, so we ask for neither.
+  const std::array<const char*, 1> no_configuration{nullptr};
+  Context context(library->create(system.shown(directory).c_str(), no_configuration.data()),
+                  library->unref);
+  if (!context) return fail(Errc::internal, "libkmod can't be set up");
+  library->set_log_fn(context.get(), say_nothing, nullptr);
+  return Kmod{*library, std::move(context)};
+}
+
 /// The modules to which a name or an alias leads; null where there are none.
-Result<Modules> look_up(kmod_ctx* context, const char* alias) {
+Result<Modules> look_up(const Kmod& kmod, const char* alias) {
   kmod_list* list = nullptr;
-  const int error = kmod_module_new_from_lookup(context, alias, &list);
-  Modules modules(list, kmod_module_unref_list);
+  const int error = kmod.library.module_new_from_lookup(kmod.context.get(), alias, &list);
+  Modules modules(list, kmod.library.module_unref_list);
   // An index that isn't there counts as empty; those that must be were looked for before.
   if (error < 0 && error != -ENOSYS && error != -ENOENT) {
     return fail(system_error(-error, "its modules can't be looked up"));
@@ -70,24 +90,24 @@ bool contains(const std::vector<DisplayModule>& modules, const std::string& name
 }
 
 /// Adds the modules to which a name or an alias leads, each once.
-Result<> add_display_modules(kmod_ctx* context, const char* alias,
+Result<> add_display_modules(const Kmod& kmod, const char* alias,
                              std::vector<DisplayModule>& display) {
-  const auto list = look_up(context, alias);
+  const auto list = look_up(kmod, alias);
   if (!list) return fail(list.error());
-  for (auto* entry = list->get(); entry != nullptr; entry = kmod_list_next(list->get(), entry)) {
-    const std::unique_ptr<kmod_module, kmod_module* (*)(kmod_module*)> module(
-        kmod_module_get_module(entry), kmod_module_unref);
-    const auto name = module_name(kmod_module_get_name(module.get()));
+  const auto& library = kmod.library;
+  for (auto* entry = list->get(); entry != nullptr; entry = library.list_next(list->get(), entry)) {
+    const Module module(library.module_get_module(entry), library.module_unref);
+    const auto name = module_name(library.module_get_name(module.get()));
     // Only what depmod found as a file has a path.
     if (!contains(display, name)) {
-      display.push_back({name, kmod_module_get_path(module.get()) == nullptr});
+      display.push_back({name, library.module_get_path(module.get()) == nullptr});
     }
   }
   return {};
 }
 
-Result<bool> has_module(kmod_ctx* context, const char* name) {
-  const auto list = look_up(context, name);
+Result<bool> has_module(const Kmod& kmod, const char* name) {
+  const auto list = look_up(kmod, name);
   if (!list) return fail(list.error());
   return *list != nullptr;
 }
@@ -312,25 +332,20 @@ Result<KernelModules> read_kernel_modules(const System& system, const std::strin
   const auto checked = check_indexes(system, *directory);
   if (!checked) return fail(checked.error());
 
-  // With an empty list of files, libkmod reads no modprobe.d. It does read /proc/cmdline, always,
-  // and keeps blacklists and options from there: they're this boot's, so we ask for neither.
-  const std::array<const char*, 1> no_configuration{nullptr};
-  const Context context(kmod_new(system.shown(*directory).c_str(), no_configuration.data()),
-                        kmod_unref);
-  if (!context) return fail(Errc::internal, "libkmod can't be set up");
-  kmod_set_log_fn(context.get(), say_nothing, nullptr);
+  const auto kmod = open_kmod(system, *directory);
+  if (!kmod) return fail(kmod.error());
 
   KernelModules modules;
   modules.version = version;
   for (const auto* alias : display_aliases) {
-    const auto added = add_display_modules(context.get(), alias, modules.display);
+    const auto added = add_display_modules(*kmod, alias, modules.display);
     if (!added) return fail(added.error());
   }
   // What is built in has an index of aliases of its own, at which libkmod doesn't look once
   // another module has the alias.
   for (const auto* rival : {"nouveau", "nova_core"}) {
     std::vector<DisplayModule> named;
-    const auto added = add_display_modules(context.get(), rival, named);
+    const auto added = add_display_modules(*kmod, rival, named);
     if (!added) return fail(added.error());
     for (auto& module : named) {
       if (module.built_in && !contains(modules.display, module.name)) {
@@ -338,12 +353,12 @@ Result<KernelModules> read_kernel_modules(const System& system, const std::strin
       }
     }
   }
-  const auto nvidia = has_module(context.get(), "nvidia");
+  const auto nvidia = has_module(*kmod, "nvidia");
   if (!nvidia) return fail(nvidia.error());
   modules.nvidia =
       *nvidia || std::any_of(modules.display.begin(), modules.display.end(),
                              [](const DisplayModule& m) { return is_nvidias(m.name); });
-  const auto vfio_pci = has_module(context.get(), "vfio_pci");
+  const auto vfio_pci = has_module(*kmod, "vfio_pci");
   if (!vfio_pci) return fail(vfio_pci.error());
   modules.vfio_pci = *vfio_pci;
   return modules;

@@ -4,6 +4,7 @@
 
 #include "report/journal.hpp"
 
+#include "base/shared_library.hpp"
 #include "base/text.hpp"
 #include "report/explain.hpp"
 #include "report/layout.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <systemd/sd-journal.h>
 
+#include <array>
 #include <cerrno>
 #include <syslog.h>
 #include <unistd.h>
@@ -20,6 +22,12 @@ namespace {
 
 using check::Finding;
 using check::Status;
+
+[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note{
+    .text = std::to_array(R"([{"feature":"journal","description":"Writes findings to the journal",)"
+                          R"("priority":"required","soname":["libsystemd.so.0"]}])")};
+
+using Sendv = decltype(&::sd_journal_sendv);
 
 constexpr std::string_view summary_id = "peerpath.boot-check";
 
@@ -87,14 +95,23 @@ JournalEntry summary_of(const VerifyReport& report) {
   return entry;
 }
 
-int send(const JournalEntry& entry) {
+Result<Sendv> load_sendv() {
+  auto library = SharedLibrary::load("libsystemd.so.0");
+  if (!library) return fail(library.error());
+  Sendv sendv = nullptr;
+  library->find("sd_journal_sendv", sendv);
+  if (const auto whole = library->has_all(); !whole) return fail(whole.error());
+  return sendv;
+}
+
+int send(const JournalEntry& entry, Sendv sendv) {
   std::vector<std::string> fields;
   for (const auto& field : entry)
     fields.push_back(field.name + "=" + field.value);
   std::vector<iovec> parts;
   for (auto& field : fields)
     parts.push_back({field.data(), field.size()});
-  return ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
+  return sendv(parts.data(), static_cast<int>(parts.size()));
 }
 
 }  // namespace
@@ -113,8 +130,10 @@ Result<> send_to_journal(const std::vector<JournalEntry>& entries,
     return fail(
         system_error(errno, "'" + journal_socket + "'").while_doing("writing to the journal"));
   }
+  const auto sendv = load_sendv();
+  if (!sendv) return fail(Error(sendv.error()).while_doing("writing to the journal"));
   for (const auto& entry : entries) {
-    if (const int error = send(entry); error < 0) {
+    if (const int error = send(entry, *sendv); error < 0) {
       return fail(
           system_error(-error, "'" + journal_socket + "'").while_doing("writing to the journal"));
     }

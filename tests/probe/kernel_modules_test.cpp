@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "probe/kernel_modules.hpp"
 
+#include "probe/kmod_library.hpp"
 #include "probe/module_trees.hpp"
 #include "support/catch.hpp"
 #include "support/temp_root.hpp"
@@ -336,6 +337,19 @@ TEST_CASE("predict_gpu_drivers: a configuration that can't be read is said") {
   const auto notes = notes_with(root);
   REQUIRE(notes.size() == 2);
   CHECK(notes[0] == "'" + root.path() + "/etc/modprobe.d/a.conf': is a directory: not heeded");
+}
+
+TEST_CASE("load_kmod: found with all its functions; no such library, one that isn't libkmod") {
+  const auto kmod = load_kmod();
+  REQUIRE(kmod.has_value());
+  CHECK(kmod->module_unref_list != nullptr);
+  const auto none = load_kmod("libkmod.so.0");
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == Errc::unsupported);
+  CHECK(none.error().text().find("libkmod.so.0") != std::string::npos);
+  const auto other = load_kmod("libc.so.6");
+  REQUIRE_FALSE(other.has_value());
+  CHECK(other.error().text().find("has no function 'kmod_") != std::string::npos);
 }
 
 }  // namespace peerpath::probe
