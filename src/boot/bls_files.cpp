@@ -24,8 +24,13 @@ bool has_path(const std::vector<BlsFile>& files, const std::string& path) {
   return std::ranges::find(files, path, &BlsFile::path) != files.end();
 }
 
-/// Whether there's a GRUB that will get a menu.
+/// Whether there's a GRUB that will get a menu with the entries in it: there are some, or the
+/// script that makes the menu knows of them.
+/// Fact: Fedora's and RHEL's util/grub.d/10_linux.in has `blscfg`, Debian's and upstream's hasn't.
 bool has_grub_without_menu(const System& system) {
+  const auto script = system.read("/etc/grub.d/10_linux");
+  const bool makes_it = script && script->find("blscfg") != std::string::npos;
+  if (!makes_it && !has_bls_files(system)) return false;
   const bool has_generator = system.exists("/etc/grub.d") ||
                              system.exists("/usr/sbin/grub2-mkconfig") ||
                              system.exists("/usr/sbin/grub-mkconfig");
@@ -73,7 +78,7 @@ Result<std::vector<BlsFile>> read_bls_files(const System& system) {
       }
       // A link to another entry: one file, one edit.
       if (has_links && has_path(files, path)) continue;
-      files.push_back({std::move(path), partition, std::move(file->content)});
+      files.push_back({std::move(path), partition, std::move(file->content), file->info});
     }
   }
   return files;

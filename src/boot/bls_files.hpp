@@ -20,6 +20,7 @@ struct BlsFile {
   std::string path;
   std::string partition;  ///< where its file system is mounted: paths in it begin there
   std::string text;
+  FileInfo info = {};
 };
 
 /// The entry files, each once however many names and links lead to it, in order of their names.

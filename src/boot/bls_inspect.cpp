@@ -61,12 +61,25 @@ std::optional<std::string> left_alone(const BlsFile& file, const BlsEntry& entry
   return std::nullopt;
 }
 
-Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bls,
-                   const BlsReaders& readers) {
+std::vector<std::string> bls_command_lines(const BlsEntry& entry, const BlsReaders& readers) {
+  std::vector<std::string> all;
+  if (readers.grub) {
+    for (const auto& line : grub_lines(entry, readers.variables))
+      all.push_back(fmt::format("BOOT_IMAGE={} {}", entry.value("linux"), line));
+    if (all.empty()) return all;
+  }
+  if (readers.systemd_boot) std::ranges::move(systemd_boot_lines(entry), std::back_inserter(all));
+  return all;
+}
+
+namespace {
+
+Entry entry_of(const System& system, KernelFinder& kernels, const BlsFile& file,
+               const BlsEntry& bls, const BlsReaders& readers) {
   Entry entry;
   entry.title = bls.value("title");
   entry.kernel = bls.value("linux");
-  const auto found = find_kernel(system, path_on_partition(entry.kernel), file.partition);
+  const auto found = kernels.find(path_on_partition(entry.kernel), file.partition);
   entry.version = bls.value("version");
   // sdbootutil puts the snapshot's number before it.
   if (const auto at = entry.version.find('@'); at != std::string::npos) {
@@ -84,16 +97,7 @@ Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bl
   return entry;
 }
 
-std::vector<std::string> bls_command_lines(const BlsEntry& entry, const BlsReaders& readers) {
-  std::vector<std::string> all;
-  if (readers.grub) {
-    for (const auto& line : grub_lines(entry, readers.variables))
-      all.push_back(fmt::format("BOOT_IMAGE={} {}", entry.value("linux"), line));
-    if (all.empty()) return all;
-  }
-  if (readers.systemd_boot) std::ranges::move(systemd_boot_lines(entry), std::back_inserter(all));
-  return all;
-}
+}  // namespace
 
 Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {
   BlsEntries all;
@@ -102,6 +106,8 @@ Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {
   all.readers = std::move(*readers);
   auto files = read_bls_files(system);
   if (!files) return fail(files.error());
+  KernelFinder kernels(system);
+  all.found.reserve(files->size());
   for (auto& file : *files) {
     const auto bls = parse_bls_entry(file.text);
     const auto kernel = bls.value("linux");
@@ -119,7 +125,7 @@ Result<BlsEntries> read_bls_entries(const System& system, cmdline::Arch arch) {
       all.notes.push_back(
           fmt::format("{}: '{}' is not Linux, left out", system.shown(file.path), kernel));
     } else {
-      auto judged = judge_entries({bls_entry_of(system, file, bls, all.readers)}, arch);
+      auto judged = judge_entries({entry_of(system, kernels, file, bls, all.readers)}, arch);
       all.found.push_back({std::move(file), std::move(judged.front())});
       continue;
     }
@@ -138,8 +144,8 @@ Result<Inspection> inspect_bls(const System& system) {
   inspection.unfollowed = std::move(all->unfollowed);
   if (all->readers.no_menu) {
     inspection.unfollowed.push_back(
-        fmt::format("'{}': GRUB is installed and has no grub.cfg yet: what its variables will hold "
-                    "isn't known",
+        fmt::format("'{}': GRUB is installed and has no grub.cfg yet: generate it, then audit "
+                    "again",
                     system.root()));
   }
   // GRUB's menu has these entries, and may have others of its own.

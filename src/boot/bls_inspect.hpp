@@ -16,10 +16,6 @@ namespace peerpath::boot {
 /// the boot, and boom keeps its entries itself.
 [[nodiscard]] std::optional<std::string> left_alone(const BlsFile& file, const BlsEntry& entry);
 
-/// The entry with every command line that its readers may hand to the kernel.
-[[nodiscard]] Entry bls_entry_of(const System& system, const BlsFile& file, const BlsEntry& bls,
-                                 const BlsReaders& readers);
-
 /// Every command line that the readers may hand to the kernel for this entry; none where that can't
 /// be known.
 [[nodiscard]] std::vector<std::string> bls_command_lines(const BlsEntry& entry,

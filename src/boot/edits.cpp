@@ -10,7 +10,7 @@
 namespace peerpath::boot {
 
 Result<Edited> edit_text(const System& system, const EditFile& edit) {
-  auto old = system.read_file(edit.path);
+  auto old = edit.read ? Result<FileText>(*edit.read) : system.read_file(edit.path);
   if (!old) return fail(old.error());
   Edited result;
   result.place = edit.path;
@@ -25,6 +25,7 @@ Result<Edited> edit_text(const System& system, const EditFile& edit) {
                                             system.shown(edit.path)));
   }
   result.after = {edit.path, std::move(*text)};
+  result.after.instead_of = old->info;
   if (edit.keep_mtime) result.after.mtime = old->info.mtime;
   result.before = {edit.path, std::move(old->content), 0644, old->info.mtime};
   return result;

@@ -15,8 +15,8 @@ struct Edited {
   std::string place;  ///< its path without symbolic links
 };
 
-/// Reads the file and edits the text. Errors: those of reading; conflict where the file isn't what
-/// the plan was made for.
+/// Edits the text of the file, which is read where the plan hasn't got it at hand. Errors: those of
+/// reading; conflict where the file isn't what the plan was made for.
 [[nodiscard]] Result<Edited> edit_text(const System& system, const EditFile& edit);
 
 /// Writes them all, a hundred at a time, since each needs a file descriptor. Returns the time that

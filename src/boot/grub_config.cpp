@@ -111,7 +111,7 @@ class Reader {
     if (is_other_program(kernel)) {
       return note(file, command, fmt::format("'{}' is not Linux", kernel));
     }
-    const auto found = find_kernel(system_, kernel);
+    const auto found = kernels_.find(kernel);
     const bool known_name = base_name(kernel).find('$') == std::string::npos;
     Entry entry;
     entry.title = join(command.titles, " > ");
@@ -144,6 +144,7 @@ class Reader {
   }
 
   const System& system_;
+  KernelFinder kernels_{system_};
   GrubVariables variables_;
   GrubConfig inspection_;
 };

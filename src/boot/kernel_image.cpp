@@ -3,6 +3,8 @@
 
 #include "base/text.hpp"
 
+#include <algorithm>
+
 namespace peerpath::boot {
 namespace {
 
@@ -15,13 +17,20 @@ std::string version_in(const std::string& name) {
 
 }  // namespace
 
-std::optional<std::string> find_kernel(const System& system, const std::string& kernel,
-                                       std::string_view partition) {
+std::optional<std::string> KernelFinder::find(const std::string& kernel,
+                                              std::string_view partition) {
   const std::string mount(partition);
   for (const auto& path : {mount + kernel, kernel, mount + "/" + base_name(kernel)}) {
-    if (path.starts_with('/') && system.exists(path)) return path;
+    if (path.starts_with('/') && exists(path)) return path;
   }
   return std::nullopt;
+}
+
+bool KernelFinder::exists(const std::string& path) {
+  const auto [known, added] = files_.try_emplace(directory_of(path));
+  if (added) known->second = system_.list_files(known->first).value_or(std::vector<std::string>{});
+  // What isn't listed may be there all the same: as a link, or on FAT by a name in other case.
+  return std::ranges::binary_search(known->second, base_name(path)) || system_.exists(path);
 }
 
 std::string kernel_version_of(const System& system, const std::string& kernel,

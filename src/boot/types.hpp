@@ -78,7 +78,8 @@ struct EditFile {
   std::size_t offset = 0;
   std::string removed;  ///< the bytes there now; nothing is done if they're others
   std::string inserted;
-  bool keep_mtime = false;  ///< something compares the file's age with that of others
+  bool keep_mtime = false;            ///< something compares the file's age with that of others
+  std::optional<FileText> read = {};  ///< the file that the plan was made for, where it's at hand
 };
 struct RemoveFile {
   std::string path;

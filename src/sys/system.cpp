@@ -19,6 +19,7 @@
 #include <sys/utsname.h>
 #include <sys/xattr.h>
 #include <thread>
+#include <utility>
 
 namespace peerpath {
 namespace {
@@ -100,14 +101,25 @@ std::string temporary_name(const std::string& name) {
   return "." + name + ".peerpath-new";
 }
 
+/// O_NONBLOCK: a FIFO must not hang us.
+Fd open_original(int parent, const std::string& name) {
+  return Fd(::openat(parent, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+}
+
 /// A file on its way: complete beside the one that it will replace.
 struct Pending {
   std::string path;
   Place place;
   /// The place's directory: several files in one share the first one's descriptor.
   int parent = -1;
-  Fd file;
+  Fd original = {};  ///< the file to be replaced, where it's open already
+  Fd file = {};
 };
+
+bool is_unchanged(const FileInfo& before, const FileInfo& now) {
+  return before.size == now.size && before.mtime.tv_sec == now.mtime.tv_sec &&
+         before.mtime.tv_nsec == now.mtime.tv_nsec;
+}
 
 /// Writes a temporary file with the content, as much like the original as it can be. It isn't
 /// synced yet.
@@ -130,9 +142,11 @@ int write_temporary(Pending& pending, const FileWrite& write) {
   if (const int error = write_all(file.get(), write.content); error != 0) return error;
   auto mode = write.mode;
   if (place.exists) {
-    Fd original(::openat(parent, place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    auto original = std::exchange(pending.original, Fd());
+    if (!original) original = open_original(parent, place.name);
     struct stat status {};
     if (!original || ::fstat(original.get(), &status) != 0) return errno;
+    if (write.instead_of && !is_unchanged(*write.instead_of, describe(status))) return ESTALE;
     if (::fchown(file.get(), status.st_uid, status.st_gid) != 0) return errno;
     if (const int error = copy_attributes(original.get(), file.get()); error != 0) return error;
     mode = status.st_mode & 07777U;
@@ -153,11 +167,10 @@ bool find_beside(const Pending& last, Pending& pending) {
     return false;
   }
   const auto name = base_name(pending.path);
-  struct stat status {};
-  const int found =
-      ::fstatat(last.parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
   if (name.empty() || name == "." || name == "..") return false;
-  if (found != 0 || S_ISLNK(status.st_mode)) return false;
+  // A link fails here.
+  pending.original = open_original(last.parent, name);
+  if (!pending.original) return false;
   pending.parent = last.parent;
   pending.place.name = name;
   pending.place.path = pending.path;
@@ -280,6 +293,14 @@ Result<std::string> System::read_range(std::string_view path, std::uint64_t offs
 }
 
 Result<std::vector<std::string>> System::list(std::string_view path) const {
+  return list(path, false);
+}
+
+Result<std::vector<std::string>> System::list_files(std::string_view path) const {
+  return list(path, true);
+}
+
+Result<std::vector<std::string>> System::list(std::string_view path, bool files_only) const {
   Fd directory(open_under(root_fd_.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return fail(system_error(-directory.get(), fmt::format("'{}'", shown(path))));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::dup(directory.get())), ::closedir);
@@ -289,6 +310,7 @@ Result<std::vector<std::string>> System::list(std::string_view path) const {
     errno = 0;
     const dirent* entry = ::readdir(stream.get());
     if (entry == nullptr) break;
+    if (files_only && entry->d_type != DT_REG) continue;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
@@ -370,6 +392,10 @@ Result<std::vector<timespec>> System::write(const std::vector<FileWrite>& files)
   const auto failed = [&](int error, std::string_view path) {
     for (const auto& one : pending) {
       if (one.file) ::unlinkat(one.parent, temporary_name(one.place.name).c_str(), 0);
+    }
+    if (error == ESTALE) {
+      return fail(Errc::conflict,
+                  fmt::format("'{}': changed by somebody else meanwhile, left alone", shown(path)));
     }
     return fail(system_error(error, fmt::format("'{}'", shown(path))));
   };

@@ -38,8 +38,9 @@ struct FileText {
 struct FileWrite {
   std::string path;
   std::string content;
-  mode_t mode = 0644;                  ///< of a file that's new
-  std::optional<timespec> mtime = {};  ///< given to the file before it's in place
+  mode_t mode = 0644;                       ///< of a file that's new
+  std::optional<timespec> mtime = {};       ///< given to the file before it's in place
+  std::optional<FileInfo> instead_of = {};  ///< what's to be replaced, and nothing newer
 };
 
 /// A program to run. No shell is involved and nothing of our environment is passed on.
@@ -89,6 +90,8 @@ class System {
                                                std::size_t length) const;
   /// Names in a directory, sorted, without `.` and `..`.
   [[nodiscard]] Result<std::vector<std::string>> list(std::string_view path) const;
+  /// Names of those that are regular files, as far as the file system tells without a look at each.
+  [[nodiscard]] Result<std::vector<std::string>> list_files(std::string_view path) const;
   /// Follows symbolic links.
   [[nodiscard]] Result<FileInfo> info(std::string_view path) const;
   /// Of the path itself, where it's a symbolic link.
@@ -111,7 +114,7 @@ class System {
                                mode_t mode = 0644) const;
   /// The same for several files: all are on the disk before the first is put into place, and a
   /// directory is synced once. Returns the time that each has got. After a failure some may be the
-  /// new ones.
+  /// new ones. Errors: conflict where a file isn't `instead_of` any more, by its time and size.
   [[nodiscard]] Result<std::vector<timespec>> write(const std::vector<FileWrite>& files) const;
   /// Removes the temporary file that a `write` to this path left when it was killed, if it did.
   [[nodiscard]] Result<> remove_leftover(std::string_view path) const;
@@ -147,6 +150,7 @@ class System {
  private:
   [[nodiscard]] Result<FileText> read_file(std::string_view path, std::size_t limit,
                                            int flags) const;
+  [[nodiscard]] Result<std::vector<std::string>> list(std::string_view path, bool files_only) const;
 
   std::string root_;
   Fd root_fd_;

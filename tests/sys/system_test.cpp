@@ -82,6 +82,15 @@ TEST_CASE("resolve: the path without links, as seen from inside") {
   CHECK(root.system().resolve("/real/missing").error().code == Errc::not_found);
 }
 
+TEST_CASE("list_files: regular files alone, sorted; no directory is an error that names it") {
+  TempRoot root;
+  root.file("/etc/b", "x").file("/etc/a", "x").file("/etc/d/c", "x").link("/etc/link", "a");
+  CHECK(root.system().list_files("/etc").value() == std::vector<std::string>{"a", "b"});
+  const auto none = root.system().list_files("/no");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().text().find(root.path() + "/no") != std::string::npos);
+}
+
 TEST_CASE("read: bad files are errors that name the file from outside") {
   TempRoot root;
   root.directory("/directory").file("/big", std::string(100, 'x')).link("/loop", "loop");
@@ -162,6 +171,33 @@ TEST_CASE("write: a failure leaves everything as it was") {
   // The attempt touched the directory's time, nothing else.
   after["etc"] = before.at("etc");
   CHECK(after == before);
+}
+
+TEST_CASE("write: instead of a file that was changed meanwhile → conflict, both stay") {
+  TempRoot root;
+  root.file("/etc/a", "one").file("/etc/b", "two");
+  const auto& system = root.system();
+  const auto before = system.info("/etc/b").value();
+  SECTION("it's the same") {
+    REQUIRE(system.write({{"/etc/a", "new"}, {"/etc/b", "new", 0644, {}, before}}));
+    CHECK(system.read("/etc/b").value() == "new");
+  }
+  SECTION("another size, another time") {
+    if (GENERATE(true, false)) {
+      root.file("/etc/b", "three");
+      REQUIRE(system.set_mtime("/etc/b", before.mtime));
+    } else {
+      REQUIRE(system.set_mtime("/etc/b", {before.mtime.tv_sec, before.mtime.tv_nsec ^ 1}));
+    }
+    const auto now = system.read("/etc/b").value();
+    const auto written = system.write({{"/etc/a", "new"}, {"/etc/b", "new", 0644, {}, before}});
+    REQUIRE_FALSE(written);
+    CHECK(written.error().code == Errc::conflict);
+    CHECK(written.error().text().find(root.path() + "/etc/b") != std::string::npos);
+    CHECK(system.read("/etc/a").value() == "one");
+    CHECK(system.read("/etc/b").value() == now);
+    CHECK(system.list("/etc").value() == std::vector<std::string>{"a", "b"});
+  }
 }
 
 TEST_CASE("lock: a second holder waits, then is told; the lock goes with its descriptor") {
