@@ -132,6 +132,12 @@ bool ends_with_no_case(std::string_view text, std::string_view suffix) {
          std::ranges::equal(text.substr(text.size() - suffix.size()), suffix, {}, lower, lower);
 }
 
+std::string_view without_tag(std::string_view complaint) {
+  const auto end = complaint.find("] ");
+  if (!complaint.starts_with('[') || end == std::string_view::npos) return complaint;
+  return complaint.substr(end + 2);
+}
+
 bool matches_glob(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;

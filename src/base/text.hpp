@@ -42,6 +42,9 @@ namespace peerpath {
 /// Whether the text ends so, in ASCII capitals or not.
 [[nodiscard]] bool ends_with_no_case(std::string_view text, std::string_view suffix);
 
+/// A library's complaint without the tag in brackets that it begins with: `[json.exception…] `.
+[[nodiscard]] std::string_view without_tag(std::string_view complaint);
+
 /// `*` matches any text, everything else itself.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
 

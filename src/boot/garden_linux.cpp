@@ -5,7 +5,8 @@
 #include "boot/bls_inspect.hpp"
 #include "boot/ledger.hpp"
 #include "boot/refresh.hpp"
-#include "boot/tool.hpp"
+#include "boot/shell_settings.hpp"
+#include "cmdline/why_not.hpp"
 
 #include <fmt/format.h>
 
@@ -17,19 +18,6 @@ namespace {
 constexpr std::string_view variable = "CMDLINE_LINUX";
 constexpr std::string_view program_path = "/usr/sbin/peerpath";
 constexpr std::string_view mark = "# Written by peerpath; `peerpath revert` removes it.\n";
-
-/// As update-kernel-cmdline does it, but that nothing is written. `=` stands for our own file,
-/// whose text comes in a variable since it isn't there yet.
-constexpr std::string_view source_script = R"(set -eu
-exec 3>&1 1>&2
-for peerpath_file; do
-  case $peerpath_file in
-    =) eval "$PEERPATH_CHANGE" ;;
-    *) . "$peerpath_file" ;;
-  esac
-done
-printf '%s\0done' "${CMDLINE_LINUX-}" >&3
-)";
 
 Refresh refresh() {
   return {{"/etc/kernel/cmdline", {"update-kernel-cmdline"}, "update-kernel-cmdline"},
@@ -50,34 +38,16 @@ std::vector<std::string> settings_files(const System& system) {
   return files;
 }
 
-/// What the settings come to, with `ours` in place of our file; without one where it's nothing.
-/// Errors: malformed with the shell's message, which names file and line.
+/// What the settings come to by way of update-kernel-cmdline, with `ours` in place of our file;
+/// without one where it's nothing. Errors: those of `source_settings`.
 Result<std::string> evaluate(const System& system, const std::optional<std::string>& ours) {
-  auto files = settings_files(system);
-  std::erase(files, GardenLinux::settings_path);
-  // update-kernel-cmdline is a script of bash; where that's missing, nobody runs it either.
-  Command command{.argv = {system.exists("/bin/bash") ? "/bin/bash" : "/bin/sh", "-c",
-                           std::string(source_script), "sh"},
-                  .limit = std::chrono::seconds(30)};
-  const std::string ours_path(GardenLinux::settings_path);
-  if (ours) files.insert(std::ranges::lower_bound(files, ours_path), ours_path);
-  for (const auto& file : files) {
-    if (file == ours_path) {
-      command.argv.emplace_back("=");
-      command.environment.push_back("PEERPATH_CHANGE=" + *ours);
-    } else {
-      command.argv.push_back(file);
-    }
-  }
-  const auto result = system.run(command);
-  if (!result) return fail(result.error());
-  const auto fields = split(result->out, '\0');
-  if (result->status != 0 || fields.size() != 2 || fields.back() != "done") {
-    return fail(Errc::malformed,
-                fmt::format("'{}' can't be sourced: {}",
-                            system.shown(GardenLinux::settings_directory), last_line(result->err)));
-  }
-  return std::string(fields.front());
+  // It's a script of bash; where that's missing, nobody runs it either.
+  const auto* shell = system.exists("/bin/bash") ? "/bin/bash" : "/bin/sh";
+  auto values =
+      source_settings(system, {shell, "-eu", settings_files(system), {std::string(variable)}},
+                      SettingsChange{std::string(GardenLinux::settings_path), ours});
+  if (!values) return fail(values.error());
+  return std::move(values->front());
 }
 
 std::string our_settings(const System& system, std::string_view word) {
@@ -123,12 +93,15 @@ Result<> add_settings(const System& system, const std::string& theirs,
   const auto content = our_settings(system, word);
   const auto after = evaluate(system, content);
   if (!after) return fail(after.error());
-  if (*after != theirs + (theirs.empty() ? "" : " ") + std::string(word) ||
-      !cmdline::is_untranslated(cmdline::judge(*after, arch).mode)) {
+  if (*after != theirs + (theirs.empty() ? "" : " ") + std::string(word)) {
+    return fail(Errc::unsupported, fmt::format("'{}': a file that's read after it sets the command "
+                                               "line anew",
+                                               system.shown(path)));
+  }
+  if (!cmdline::is_untranslated(cmdline::judge(*after, arch).mode)) {
     return fail(Errc::unsupported,
-                fmt::format("'{}': a file that's read after it sets the command line anew, or the "
-                            "line has an open quote or is too long",
-                            system.shown(path)));
+                fmt::format("'{}': '{}' wouldn't work there: {}", system.shown(path), word,
+                            cmdline::why_not_in_force(*after, word, arch)));
   }
   if (now != content) plan.steps.emplace_back(WriteFile{path, content});
   return {};

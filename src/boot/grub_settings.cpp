@@ -10,44 +10,10 @@
 namespace peerpath::boot {
 namespace {
 
-/// Sources the files as grub-mkconfig does it (`set -e`, one shell, in order), then prints the
-/// two variables. `=` stands for the changed file, whose text comes in a variable since it isn't
-/// written yet. What the files themselves print must not get between. A mark goes out before each
-/// file, so that the one at which the shell stops is known.
-constexpr std::string_view source_script = R"(set -e
-exec 3>&1 1>&2
-for peerpath_file; do
-  printf '\0' >&3
-  case $peerpath_file in
-    =) eval "$PEERPATH_CHANGE" ;;
-    *) . "$peerpath_file" ;;
-  esac
-  case $- in
+// grub-mkconfig finds the files of the directory by a pattern after the first is read.
+constexpr std::string_view keeps_patterns = R"(case $- in
     *f*) echo "'set -f' keeps grub-mkconfig from reading /etc/default/grub.d"; exit 1 ;;
-  esac
-done
-printf '%s\0%s\0done' "${GRUB_CMDLINE_LINUX-}" "${GRUB_CMDLINE_LINUX_DEFAULT-}" >&3
-)";
-
-Result<> check_readable_text(const System& system, const std::string& path) {
-  const auto text = system.read(path);
-  if (!text) return fail(text.error());
-  if (const auto nul = text->find('\0'); nul != std::string::npos) {
-    const auto line = std::count(text->begin(), text->begin() + static_cast<long>(nul), '\n') + 1;
-    return fail(Errc::malformed,
-                fmt::format("'{}': line {}: binary data", system.shown(path), line));
-  }
-  return {};
-}
-
-/// The shell's complaint on one line: it names the file and the line.
-std::string complaint(const CommandResult& result) {
-  const auto said = lines(result.err);
-  const auto last = said.empty() ? std::string_view{} : trim(said.back());
-  if (result.timed_out) return "the shell didn't come to an end";
-  if (last.empty()) return fmt::format("the shell ended with status {}", result.status);
-  return printable(last);
-}
+  esac)";
 
 }  // namespace
 
@@ -76,42 +42,15 @@ Result<GrubSettings> evaluate_grub_settings(const System& system,
                                             SettingsFiles which) {
   auto files = grub_settings_files(system, which);
   if (!files) return fail(files.error());
-  if (change) {
-    auto place = std::lower_bound(files->begin(), files->end(), change->path);
-    if (place == files->end() || *place != change->path) {
-      place = files->insert(place, change->path);
-    }
-    if (!change->content) files->erase(place);
-  }
-
-  if (files->empty()) return GrubSettings{};
-  Command command;
-  command.argv = {"/bin/sh", "-c", std::string(source_script), "sh"};
-  command.limit = std::chrono::seconds(30);
-  for (const auto& file : *files) {
-    if (change && file == change->path) {
-      command.argv.emplace_back("=");
-      command.environment.push_back("PEERPATH_CHANGE=" + *change->content);
-      continue;
-    }
-    if (const auto text = check_readable_text(system, file); !text) return fail(text.error());
-    command.argv.push_back(file);
-  }
-  auto result = system.run(command);
-  if (!result) {
-    return fail(std::move(result.error())
-                    .while_doing(fmt::format("reading GRUB's settings in '{}'", system.root())));
-  }
-  const auto fields = split(result->out, '\0');
-  const auto read = files->size();
-  if (result->status != 0 || fields.size() != read + 3 || fields.back() != "done") {
-    // As many marks as files were begun; none where the shell itself failed.
-    const auto begun = std::min(fields.size() - 1, read);
-    const auto& file = files->at(begun == 0 ? 0 : begun - 1);
-    return fail(Errc::malformed,
-                fmt::format("'{}' can't be sourced: {}", system.shown(file), complaint(*result)));
-  }
-  return GrubSettings{std::string(fields[read]), std::string(fields[read + 1])};
+  auto values = source_settings(system,
+                                {"/bin/sh",
+                                 "-e",
+                                 std::move(*files),
+                                 {"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"},
+                                 keeps_patterns},
+                                change);
+  if (!values) return fail(values.error());
+  return GrubSettings{std::move(values->at(0)), std::move(values->at(1))};
 }
 
 Conflict locate_in_grub_settings(const System& system, const std::string& word,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "boot/shell_settings.hpp"
 #include "boot/types.hpp"
 
 #include <optional>
@@ -25,12 +26,6 @@ struct GrubSettings {
 
   [[nodiscard]] std::string normal_entry() const { return linux_all + " " + linux_default; }
   [[nodiscard]] std::string recovery_entry() const { return "single " + linux_all; }
-};
-
-/// A settings file in place of the one of the same name, or of none (`content` nothing).
-struct SettingsChange {
-  std::string path;
-  std::optional<std::string> content;
 };
 
 /// The settings files in the order in which grub-mkconfig reads them.

@@ -5,6 +5,7 @@
 #include "boot/added_word.hpp"
 #include "boot/platform.hpp"
 #include "cmdline/tokenise.hpp"
+#include "cmdline/why_not.hpp"
 
 #include <fmt/format.h>
 
@@ -127,12 +128,12 @@ Result<> add_kernel_cmdline(const System& system, const Request& request, Plan& 
   if (line.words.begin == line.words.end) edit.inserted += '\n';
   edit.keep_mtime = true;
   const auto after = parse_cmdline(edited(text, edit).value_or(""), reader);
-  if (!is_untranslated(command_lines(after, reader), request.arch)) {
+  for (const auto& made : command_lines(after, reader)) {
+    if (cmdline::is_untranslated(cmdline::judge(made, request.arch).mode)) continue;
     return fail(
         Errc::unsupported,
-        fmt::format("'{}': line {}: '{}' at the end of it wouldn't work (an open quote, a "
-                    "'--' or a word that undoes it, binary data, or a line that's too long)",
-                    system.shown(path), line.number, word));
+        fmt::format("'{}': line {}: '{}' at the end of it wouldn't work: {}", system.shown(path),
+                    line.number, word, cmdline::why_not_in_force(made, word, request.arch)));
   }
   plan.steps.emplace_back(std::move(edit));
   return {};

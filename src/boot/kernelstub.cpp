@@ -7,6 +7,7 @@
 #include "boot/ledger.hpp"
 #include "boot/platform.hpp"
 #include "boot/refresh.hpp"
+#include "cmdline/why_not.hpp"
 
 #include <fmt/format.h>
 
@@ -59,10 +60,11 @@ Result<> add_settings(const System& system, const Settings& settings, cmdline::A
   const auto after = parse_kernelstub(edited(settings.text, edit).value_or(""));
   if (!after) return fail(after.error());
   if (!cmdline::is_untranslated(cmdline::judge(after->command_line, arch).mode)) {
+    const auto word = cmdline::passthrough_word(arch);
     return fail(Errc::unsupported,
-                fmt::format("'{}': '{}' at the end of 'kernel_options' wouldn't work (an open "
-                            "quote, a '--', or a line that's too long)",
-                            system.shown(path), cmdline::passthrough_word(arch)));
+                fmt::format("'{}': '{}' at the end of 'kernel_options' wouldn't work: {}",
+                            system.shown(path), word,
+                            cmdline::why_not_in_force(after->command_line, word, arch)));
   }
   plan.steps.emplace_back(std::move(edit));
   return {};

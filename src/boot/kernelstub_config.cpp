@@ -120,7 +120,7 @@ Result<KernelstubOptions> parse_kernelstub(std::string_view text) {
     if (place) return options_at(text, *place);
     return fail(Errc::malformed, "line 1: there's no 'user' with 'kernel_options'");
   } catch (const Json::exception& error) {
-    return fail(Errc::malformed, error.what());
+    return fail(Errc::malformed, std::string(without_tag(error.what())));
   }
 }
 

@@ -176,7 +176,8 @@ Result<std::optional<Ledger>> load_ledger(const System& system) {
     }
     return std::optional(ledger_from(json));
   } catch (const Json::exception& error) {
-    return fail(Errc::malformed, fmt::format("'{}': {}", system.shown(ledger_path), error.what()));
+    return fail(Errc::malformed,
+                fmt::format("'{}': {}", system.shown(ledger_path), without_tag(error.what())));
   }
 }
 

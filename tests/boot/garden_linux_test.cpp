@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 #include "support/pe_writer.hpp"
 
+#include <sys/stat.h>
+
 using namespace peerpath;
 using namespace peerpath::boot;
 using namespace peerpath::test;
@@ -143,11 +145,17 @@ TEST_CASE("garden-linux: settings that can't take the word → said, nothing is 
   }
   SECTION("an open quote") {
     machine.root.file("/etc/kernel/cmdline.d/20-x.cfg", "CMDLINE_LINUX='a=\"b'\n");
+    why = "'iommu=pt' wouldn't work there: an open quote takes it in";
   }
   SECTION("it doesn't source") {
     machine.root.file("/etc/kernel/cmdline.d/20-x.cfg", "CMDLINE_LINUX=\"quiet\nx\n");
     code = Errc::malformed;
-    why = "/etc/kernel/cmdline.d' can't be sourced: ";
+    why = "/etc/kernel/cmdline.d/20-x.cfg' can't be sourced: ";
+  }
+  SECTION("a FIFO among the files") {
+    REQUIRE(::mkfifo((machine.root.path() + "/etc/kernel/cmdline.d/20-x.cfg").c_str(), 0600) == 0);
+    code = Errc::malformed;
+    why = "/etc/kernel/cmdline.d/20-x.cfg': not a regular file";
   }
   SECTION("a variable that nobody sets, as for the tool") {
     machine.root.file("/etc/kernel/cmdline.d/20-x.cfg", "CMDLINE_LINUX=\"$NOBODY\"\n");

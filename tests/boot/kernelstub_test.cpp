@@ -219,6 +219,7 @@ TEST_CASE("kernelstub: a place where the word wouldn't work → unsupported, not
   const auto outcome = ensure(machine.system, {});
   REQUIRE_FALSE(outcome);
   CHECK(exit_status_of(outcome.error().code) == ExitStatus::unsupported);
+  CHECK(contains(outcome.error().text(), "wouldn't work: an open quote takes it in"));
   state.check();
 }
 
