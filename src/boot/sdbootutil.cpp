@@ -6,6 +6,7 @@
 #include "boot/kernel_cmdline.hpp"
 #include "boot/ledger.hpp"
 #include "boot/refresh.hpp"
+#include "cmdline/why_not.hpp"
 
 #include <fmt/format.h>
 
@@ -63,8 +64,14 @@ Result<std::vector<Source>> read_sources(const System& system) {
     break;
   }
   if (const auto names = system.list(Sdbootutil::settings_directory)) {
-    for (const auto& name : *names)
-      paths.push_back(fmt::format("{}/{}", Sdbootutil::settings_directory, name));
+    for (const auto& name : *names) {
+      // The shell's `*`; half a file that a killed run left has such a name.
+      if (name.starts_with('.')) continue;
+      auto path = fmt::format("{}/{}", Sdbootutil::settings_directory, name);
+      // Its `cat` gets nothing from a directory.
+      const auto info = system.info(path);
+      if (!info || info->kind != FileKind::directory) paths.push_back(std::move(path));
+    }
   }
   std::erase(paths, Sdbootutil::settings_path);
   std::vector<Source> sources;
@@ -128,11 +135,12 @@ Result<> add_own_file(const System& system, std::vector<Source> sources, cmdline
     return source.path.starts_with(Sdbootutil::settings_directory) && source.path > ours.path;
   });
   sources.insert(place, ours);
-  if (!cmdline::is_untranslated(cmdline::judge(joined(sources), arch).mode)) {
+  const auto line = joined(sources);
+  if (!cmdline::is_untranslated(cmdline::judge(line, arch).mode)) {
+    const auto word = cmdline::passthrough_word(arch);
     return fail(Errc::unsupported,
-                fmt::format("'{}': the word wouldn't work there: a later file contradicts it, or "
-                            "an open quote or a '--' comes before it",
-                            system.shown(ours.path)));
+                fmt::format("'{}': '{}' wouldn't work there: {}", system.shown(ours.path), word,
+                            cmdline::why_not_in_force(line, word, arch)));
   }
   const auto now = system.read(ours.path);
   if (!now || *now != ours.text) plan.steps.emplace_back(WriteFile{ours.path, ours.text});

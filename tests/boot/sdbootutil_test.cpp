@@ -37,9 +37,9 @@ struct SuseRoot : VendorRoot {
 
   void update() {
     auto line = text(cmdline_path);
-    if (const auto names = system.list("/etc/kernel/cmdline.d"); reads_directory && names) {
+    if (const auto names = system.list_files("/etc/kernel/cmdline.d"); reads_directory && names) {
       for (const auto& name : *names)
-        line += " " + text("/etc/kernel/cmdline.d/" + name);
+        line += name.starts_with('.') ? "" : " " + text("/etc/kernel/cmdline.d/" + name);
     }
     std::ranges::replace(line, '\n', ' ');
     root.file(entry_path, fmt::format("title openSUSE\nversion 5@6.12.1-1-default\noptions {}\n"
@@ -183,21 +183,39 @@ TEST_CASE("sdbootutil: a contrary word → conflict, nothing is changed or run")
 TEST_CASE("sdbootutil: a place where the word wouldn't work → unsupported, nothing is changed") {
   SuseRoot machine;
   bool force = false;
+  std::string why;
   SECTION("words for init before it") {
     machine.root.file(cmdline_path, "root=UUID=1 -- single\n");
+    why = "it comes after a bare '--'";
   }
   SECTION("an open quote") {
     machine.root.file(cmdline_path, "root=UUID=1 foo=\"bar\n");
+    why = "an open quote takes it in";
   }
   SECTION("a later file, though it's forced") {
     machine.root.file("/etc/kernel/cmdline.d/95-late.conf", "iommu=nopt\n");
     force = true;
+    why = "overridden by 'iommu=nopt'";
   }
   const NothingChanged state(machine.root);
   const auto outcome = ensure(machine.system, {.force = force});
   REQUIRE_FALSE(outcome);
   CHECK(exit_status_of(outcome.error().code) == ExitStatus::unsupported);
+  CHECK(contains(outcome.error().text(), "wouldn't work there: " + why));
   state.check();
+}
+
+TEST_CASE("sdbootutil: a directory or a hidden file among the settings is nothing to it") {
+  SuseRoot machine;
+  SECTION("a directory") {
+    machine.root.directory("/etc/kernel/cmdline.d/old");
+    CHECK(ensure(machine.system, {}).value().status == ExitStatus::good);
+  }
+  SECTION("half a file of ours") {
+    machine.root.file("/etc/kernel/cmdline.d/.90-peerpath.conf.peerpath-new", "iommu=pt\n");
+    CHECK(ensure(machine.system, {}).value().changed);
+  }
+  CHECK(machine.text(Sdbootutil::settings_path) == "iommu=pt\n");
 }
 
 TEST_CASE("sdbootutil: the tool fails → all is undone") {

@@ -134,6 +134,37 @@ unified_kernel_images() {
   old "$1"
 }
 
+# Vendors' stacks as an image has them: their tools aren't run, and what ensure writes are the
+# settings.
+kernelstub() {
+  common "$1"
+  entries "$1" /boot/loader/entries
+  mkdir -p "$1/etc/kernelstub"
+  printf '{\n  "default": {"kernel_options": ["quiet"]},\n  "user": {\n    "kernel_options": [\n      "quiet",\n      "splash"\n    ]\n  }\n}\n' \
+    >"$1/etc/kernelstub/configuration"
+  chmod 0640 "$1/etc/kernelstub/configuration"
+  old "$1"
+}
+
+# shellcheck disable=SC2016
+sdbootutil() {
+  common "$1"
+  entries "$1" /boot/loader/entries
+  mkdir -p "$1/etc/sysconfig" "$1/usr/bin"
+  echo 'LOADER_TYPE="systemd-boot"' >"$1/etc/sysconfig/bootloader"
+  printf '#!/bin/sh\nfor i in /etc/kernel/cmdline.d/*; do cat "$i"; done\n' >"$1/usr/bin/sdbootutil"
+  chmod 0755 "$1/usr/bin/sdbootutil"
+  old "$1"
+}
+
+garden_linux() {
+  common "$1"
+  entries "$1" /boot/loader/entries
+  mkdir -p "$1/etc/kernel/cmdline.d"
+  echo 'CMDLINE_LINUX="ro"' >"$1/etc/kernel/cmdline.d/00-default.cfg"
+  old "$1"
+}
+
 # pe FILE [SECTION TEXT]... - a PE image for x86-64: at 0x80 its header, without data directories, at
 # 0x108 the table of the sections, each of which has 512 bytes from 1024 on.
 pe() {
