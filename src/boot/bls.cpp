@@ -10,6 +10,7 @@
 #include "boot/kernel_cmdline.hpp"
 #include "boot/ledger.hpp"
 #include "boot/platform.hpp"
+#include "cmdline/why_not.hpp"
 
 #include <fmt/format.h>
 
@@ -78,11 +79,17 @@ Result<> check_edit(const System& system, const BlsFile& file, const Entry& befo
   entry.command_lines = bls_command_lines(parse_bls_entry(after), readers);
   const auto judged = judge_entries({std::move(entry)}, arch);
   if (judged.front().untranslated()) return {};
-  return fail(Errc::unsupported,
-              fmt::format("'{}:{}': '{}' at the end of these options wouldn't work (an open quote, "
-                          "a character or a word that undoes it, binary data, a line that's too "
-                          "long, or one that GRUB doesn't read)",
-                          system.shown(file.path), judged.front().entry.line, edit.inserted));
+  const auto word = cmdline::passthrough_word(arch);
+  std::string why = "GRUB doesn't read these lines as the options of a kernel";
+  const bool read = !readers.grub || grub_value(after, "options").value_or("").ends_with(word);
+  for (const auto& line : judged.front().entry.command_lines) {
+    if (!read || cmdline::is_untranslated(cmdline::judge(line, arch).mode)) continue;
+    why = cmdline::why_not_in_force(line, word, arch);
+  }
+  return fail(
+      Errc::unsupported,
+      fmt::format("'{}:{}': '{}' at the end of these options wouldn't work: {}",
+                  system.shown(file.path), judged.front().entry.line, trim(edit.inserted), why));
 }
 
 /// The entry's path without its boot counter, which a good boot takes away.
@@ -113,6 +120,7 @@ Result<> add_entry(const System& system, const FoundBlsEntry& found, const BlsRe
   }
   auto edit = edit_of(system, found.file, readers, word);
   if (!edit) return fail(edit.error());
+  edit->read = FileText{found.file.text, found.file.info};
   const auto good =
       check_edit(system, found.file, found.judged.entry, *edit, readers, request.arch);
   if (!good) return fail(good.error());
@@ -166,7 +174,15 @@ bool Bls::reads_esp(const System& system) const {
 }
 
 Result<Inspection> Bls::inspect(const System& system) const {
-  return inspect_bls(system);
+  auto inspection = inspect_bls(system);
+  const auto healing = system.info(healing_path);
+  // That's how an administrator switches a script off, so it's theirs to say.
+  if (inspection && healing && (healing->mode & 0111U) == 0) {
+    inspection->notes.push_back(
+        fmt::format("'{}': not executable: what grub2-mkconfig writes anew stays without the word",
+                    system.shown(healing_path)));
+  }
+  return inspection;
 }
 
 Result<Plan> Bls::plan(const System& system, const Request& request) const {

@@ -49,14 +49,17 @@ Result<Settings> read_settings(const System& system) {
   const auto begin = settings.text.find(block_begin);
   if (begin == std::string::npos) return settings;
   const auto end = settings.text.find(block_end, begin);
-  if (end == std::string::npos) {
-    const auto line =
-        std::count(settings.text.begin(), settings.text.begin() + static_cast<long>(begin), '\n') +
-        1;
-    return fail(Errc::malformed, fmt::format("'{}': line {}: peerpath's block has no end",
-                                             system.shown(grub_settings_path), line));
-  }
+  const auto malformed = [&](std::size_t at, std::string_view what) {
+    const auto before = std::string_view(settings.text).substr(0, at);
+    return fail(Errc::malformed, fmt::format("'{}': line {}: {}", system.shown(grub_settings_path),
+                                             std::ranges::count(before, '\n') + 1, what));
+  };
+  if (end == std::string::npos) return malformed(begin, "peerpath's block has no end");
   settings.ours = Slice{begin, end + block_end.size()};
+  if (const auto again = settings.text.find(block_begin, settings.ours->end);
+      again != std::string::npos) {
+    return malformed(again, "peerpath's block is there a second time; remove one of the two");
+  }
   return settings;
 }
 

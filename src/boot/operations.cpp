@@ -61,13 +61,21 @@ void keep_kernel(const std::string& version, Outcome& outcome) {
 
 /// Directories in which boot loaders look and in which we can't: what's there isn't known.
 void name_unreadable_places(const System& system, std::vector<std::string>& unfollowed) {
+  std::vector<std::string> places{"/etc/kernel"};
   for (const std::string partition : {"/boot", "/efi", "/boot/efi"}) {
     for (const auto* directory : {"", "/loader", "/loader/entries", "/loader/addons", "/EFI",
                                   "/EFI/Linux", "/EFI/systemd", "/grub", "/grub2"}) {
-      const auto names = system.list(partition + directory);
-      if (names || names.error().code == Errc::not_found) continue;
-      unfollowed.push_back(names.error().text() + ": what's in it isn't known");
+      places.push_back(partition + directory);
     }
+  }
+  // What's below such a directory goes without saying.
+  std::string last;
+  for (const auto& place : places) {
+    if (!last.empty() && place.starts_with(last + "/")) continue;
+    const auto names = system.list(place);
+    if (names || names.error().code == Errc::not_found) continue;
+    last = place;
+    unfollowed.push_back(names.error().text() + ": what's in it isn't known");
   }
 }
 
@@ -241,6 +249,7 @@ Result<std::optional<Target>> find_target(const System& system, Outcome& outcome
   auto loaders = find_boot_loaders(system, *arch);
   if (!loaders) {
     end(outcome, "unsupported", ExitStatus::unsupported, loaders.error().message);
+    name_unreadable_places(system, outcome.messages);
     return std::nullopt;
   }
   outcome.boot_loader = join(names_of(*loaders), ", ");
@@ -309,6 +318,13 @@ Outcome& end_deferred(Outcome& outcome, const Plan& plan) {
   return end(outcome, "deferred", ExitStatus::good);
 }
 
+/// Ends with what would be done, and what would have to wait.
+Outcome& end_rehearsal(Outcome& outcome, const Plan& plan) {
+  for (const auto& deferred : plan.deferred)
+    outcome.messages.push_back(deferred.text());
+  return end(outcome, "would-change", ExitStatus::good);
+}
+
 /// Whether the running kernel was booted in another mode than the next will be.
 bool needs_reboot(const System& system, cmdline::Arch arch) {
   if (!system.is_booted()) return false;
@@ -371,9 +387,7 @@ Result<Outcome> ensure(const System& system, const Options& options) {
                            applied.not_generated->text()));
   }
   outcome.reboot_required = !options.dry_run && needs_reboot(system, arch);
-  if (options.dry_run && !outcome.changes.empty()) {
-    return end(outcome, "would-change", ExitStatus::good);
-  }
+  if (options.dry_run && !outcome.changes.empty()) return end_rehearsal(outcome, *plan);
   if (outcome.deferred) return end_deferred(outcome, *plan);
   const auto status = judge_outcome(system, arch, options, outcome);
   return end(outcome, outcome.changed ? "changed" : "unchanged", status);
@@ -413,9 +427,7 @@ Result<Outcome> revert(const System& system, const Options& options) {
     return end(outcome, "failed", ExitStatus::failed, applied.not_generated->text());
   }
   outcome.reboot_required = outcome.changed && system.is_booted();
-  if (options.dry_run && !outcome.changes.empty()) {
-    return end(outcome, "would-change", ExitStatus::good);
-  }
+  if (options.dry_run && !outcome.changes.empty()) return end_rehearsal(outcome, *plan);
   if (outcome.deferred) return end_deferred(outcome, *plan);
   return end(outcome, outcome.changed ? "changed" : "unchanged", ExitStatus::good);
 }
@@ -436,7 +448,8 @@ Result<Outcome> audit(const System& system, const Options& options) {
     case ExitStatus::unknown:
       return end(outcome, "unknown", status);
     default:
-      return end(outcome, "not-passthrough", status);
+      return end(outcome, "not-passthrough", status,
+                 "'peerpath ensure' sets it up, or says why it doesn't");
   }
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "boot/added_word.hpp"
 #include "boot/bls_inspect.hpp"
+#include "boot/bootc_kargs.hpp"
 #include "boot/ledger.hpp"
 #include "boot/platform.hpp"
 #include "boot/refresh.hpp"
@@ -90,11 +91,35 @@ Deferred not_before_shutdown() {
           "the next reboot brings the word"};
 }
 
+/// The administrator's word against ours among the arguments that the image brings along. Where
+/// ours doesn't come last, forcing it wouldn't help. Errors: those of reading them, and unsupported
+/// then.
+Result<std::optional<Conflict>> conflict_in_image(const System& system, const Request& request) {
+  const auto kargs = read_bootc_kargs(system, request.arch);
+  if (!kargs) return fail(kargs.error());
+  std::string line;
+  for (const auto& karg : *kargs)
+    line += karg.words + " ";
+  const auto contrary = cmdline::contradicts_passthrough(cmdline::judge(line, request.arch));
+  if (!contrary) return std::nullopt;
+  Conflict conflict{contrary->text, "", 0};
+  for (const auto& karg : *kargs) {
+    if (!has_word(karg.words, contrary->text)) continue;
+    conflict.file = karg.file;
+    conflict.line = karg.line;
+  }
+  if (!request.force) return conflict;
+  return fail(Errc::unsupported,
+              fmt::format("'{}:{}': '{}' contradicts passthrough; bootc puts these files together "
+                          "by their names, so no other file undoes it: remove the word",
+                          system.shown(conflict.file), conflict.line, conflict.word));
+}
+
 /// What brings the word where none of the tools can be run.
 Deferred elsewhere(const System& system, std::string_view word) {
-  Deferred deferred{"no deployment is changed now",
-                    fmt::format("'{}' isn't the booted system", system.root()),
-                    fmt::format("'rpm-ostree kargs --append={}' on the booted host", word)};
+  Deferred deferred{
+      "no deployment is changed now", fmt::format("'{}' isn't the booted system", system.root()),
+      fmt::format("'rpm-ostree kargs --append={}' on the booted host brings the word", word)};
   if (system.exists(Ostree::kargs_path) && find_program(system, "bootc")) {
     deferred.until = fmt::format("'{}' takes effect with the next deployment", Ostree::kargs_path);
   }
@@ -181,6 +206,10 @@ Result<Plan> Ostree::plan(const System& system, const Request& request) const {
   if (!request.force) plan.conflict = conflict_in(*inspection, request.arch);
   if (plan.conflict) return plan;
   if (!system.is_booted()) {
+    auto conflict = conflict_in_image(system, request);
+    if (!conflict) return fail(conflict.error());
+    plan.conflict = std::move(*conflict);
+    if (plan.conflict) return plan;
     plan.deferred.push_back(elsewhere(system, cmdline::passthrough_word(request.arch)));
     return plan;
   }

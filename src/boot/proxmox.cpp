@@ -43,7 +43,8 @@ std::vector<Step> split_generation(Plan& plan) {
 
 bool Proxmox::detect(const System& system) const {
   const auto esps = system.read(esps_path);
-  if (!esps) return esps.error().code != Errc::not_found;
+  // Where the directory may not be read, that's said of the directory.
+  if (!esps) return esps.error().code != Errc::not_found && esps.error().code != Errc::denied;
   return !trim(*esps).empty();
 }
 

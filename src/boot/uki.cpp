@@ -155,12 +155,8 @@ Result<std::string> find_addon_stub(const System& system, cmdline::Arch arch) {
                   system.shown(path)));
 }
 
-/// Whether the addon can be signed as asked for. Errors: usage, unsupported, not_found.
+/// Whether the addon can be signed as asked for. Errors: unsupported, not_found.
 Result<> check_keys(const System& system, const Request& request) {
-  if (request.secure_boot_key.empty() != request.secure_boot_certificate.empty()) {
-    return fail(Errc::usage,
-                "'secure-boot-key' and 'secure-boot-certificate' need each other in the settings");
-  }
   if (request.secure_boot_key.empty() && secure_boot(system) == SecureBoot::on) {
     return fail(Errc::unsupported,
                 "Secure Boot is on and would ignore an addon that isn't signed: set "

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "boot/added_word.hpp"
+#include "cmdline/why_not.hpp"
 
 #include <fmt/format.h>
 
@@ -17,9 +18,12 @@ namespace {
 /// Where the kernel's options are in a line of a configuration file, if it has any.
 using FindOptions = std::optional<Slice> (*)(std::string_view line);
 
-/// The value after a key, without the quotes around it.
+enum class Quotes { around_value, of_the_kernel };
+
+/// The value after a key; without the quotes around it, where they're the file's own.
 std::optional<Slice> value_after(std::string_view line, std::string_view key,
-                                 std::string_view separators) {
+                                 std::string_view separators,
+                                 Quotes quotes = Quotes::around_value) {
   const auto begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos || line.size() < begin + key.size()) return std::nullopt;
   const auto name = line.substr(begin, key.size());
@@ -30,7 +34,7 @@ std::optional<Slice> value_after(std::string_view line, std::string_view key,
   const auto value = line.find_first_not_of(separators, after);
   if (!same || value == after) return std::nullopt;
   if (value == std::string_view::npos) return Slice{line.size(), line.size()};
-  if (line[value] == '"' || line[value] == '\'') {
+  if (quotes == Quotes::around_value && (line[value] == '"' || line[value] == '\'')) {
     // The last one: there may be others in `$(cat "…")`.
     const auto close = line.rfind(line[value]);
     if (close > value) return Slice{value + 1, close};
@@ -38,8 +42,12 @@ std::optional<Slice> value_after(std::string_view line, std::string_view key,
   return Slice{value, value + trim(line.substr(value)).size()};
 }
 
+/// A lone dash stands for no options at all.
+/// Fact: syslinux doc/syslinux.txt, APPEND.
 std::optional<Slice> of_append(std::string_view line) {
-  return value_after(line, "append", " \t");
+  auto options = value_after(line, "append", " \t", Quotes::of_the_kernel);
+  if (options && options->of(line) == "-") options->end = options->begin;
+  return options;
 }
 
 std::optional<Slice> of_refind_stanza(std::string_view line) {
@@ -71,11 +79,55 @@ std::optional<Slice> of_refind_linux(std::string_view line) {
   return Slice{quotes[2] + 1, quotes[3]};
 }
 
+/// The lines of extlinux's entries that name a kernel and get no options, neither of their own nor
+/// those before the first entry.
+std::vector<std::size_t> without_options(std::string_view text) {
+  std::vector<std::size_t> found;
+  std::size_t number = 0;
+  std::size_t kernel = 0;  // of the entry that's being read
+  bool in_entry = false;
+  bool options = false;
+  bool common_options = false;
+  const auto end_entry = [&] {
+    if (kernel != 0 && !options && !common_options) found.push_back(kernel);
+    kernel = 0;
+    options = false;
+  };
+  for (const auto line : lines(text)) {
+    ++number;
+    if (value_after(line, "label", " \t")) {
+      end_entry();
+      in_entry = true;
+    } else if (of_append(line)) {
+      (in_entry ? options : common_options) = true;
+    } else if (value_after(line, "linux", " \t") || value_after(line, "kernel", " \t")) {
+      kernel = number;
+    }
+  }
+  end_entry();
+  return found;
+}
+
 /// What a file's lines should read: those with options that don't make for passthrough.
 struct Lines {
   bool any = false;  ///< lines with options, good or not
   std::vector<std::string> wanted;
 };
+
+/// What to do with a line, which the word at its end needn't help.
+std::string advice(const std::string& place, std::string_view wanted, std::string_view options,
+                   const cmdline::Judgement& now, cmdline::Arch arch) {
+  const auto word = cmdline::passthrough_word(arch);
+  if (const auto contrary = cmdline::contradicts_passthrough(now)) {
+    return fmt::format("in '{}' put '{}' in the place of '{}', which contradicts it", place, word,
+                       printable(contrary->text));
+  }
+  if (!cmdline::is_untranslated(cmdline::judge(options, arch).mode)) {
+    return fmt::format("'{}': '{}' at the end of these options wouldn't work: {}", place, word,
+                       printable(cmdline::why_not_in_force(options, word, arch)));
+  }
+  return fmt::format("make '{}' read '{}'", place, printable(trim(wanted)));
+}
 
 void add_lines(const System& system, const std::string& path, FindOptions find, cmdline::Arch arch,
                Lines& found) {
@@ -88,10 +140,13 @@ void add_lines(const System& system, const std::string& path, FindOptions find, 
     const auto options = find(line);
     if (!options) continue;
     found.any = true;
-    if (cmdline::is_untranslated(cmdline::judge(options->of(line), arch).mode)) continue;
-    const auto wanted = edited(line, add_word(path, line, *options, word)).value_or("");
-    found.wanted.push_back(
-        fmt::format("make '{}:{}' read '{}'", system.shown(path), number, printable(trim(wanted))));
+    const auto judgement = cmdline::judge(options->of(line), arch);
+    if (cmdline::is_untranslated(judgement.mode)) continue;
+    auto wanted = edited(line, add_word(path, line, *options, word)).value_or("");
+    const bool dash = options->begin == options->end && line.substr(options->end) == "-";
+    if (dash) wanted.pop_back();
+    found.wanted.push_back(advice(fmt::format("{}:{}", system.shown(path), number), wanted,
+                                  find(wanted)->of(wanted), judgement, arch));
   }
 }
 
@@ -105,10 +160,14 @@ struct Rule {
   /// Other files, in which the same program reads lines of another form.
   std::string_view more_path = {};
   FindOptions find_more = nullptr;
+  /// Tells as much as a file does, where the menu that it writes is there.
+  std::string_view program = {};
 };
 
 constexpr std::string_view u_boot_line =
-    "add the line 'U_BOOT_PARAMETERS=\"ro quiet {word}\"' (your own words for 'ro quiet')";
+    "add the line 'U_BOOT_PARAMETERS=\"ro quiet {word}\"' (your own words for 'ro quiet') to "
+    "'/etc/default/u-boot'";
+constexpr std::string_view extlinux_menu = "/boot/extlinux/extlinux.conf";
 
 // Each of these keeps the command line somewhere else than in GRUB's settings, even where GRUB
 // is installed as well: a drop-in would look done and never boot.
@@ -116,7 +175,15 @@ constexpr std::string_view u_boot_line =
 constexpr std::array rules{
     Rule{"u-boot-menu", "/etc/u-boot-menu/conf.d", "*.conf", of_u_boot, u_boot_line,
          "run 'u-boot-update'", "/etc/default/u-boot", of_u_boot},
-    Rule{"u-boot-menu", "/etc/default", "u-boot", of_u_boot, u_boot_line, "run 'u-boot-update'"},
+    Rule{"u-boot-menu",
+         "/etc/default",
+         "u-boot",
+         of_u_boot,
+         u_boot_line,
+         "run 'u-boot-update'",
+         {},
+         nullptr,
+         "/usr/sbin/u-boot-update"},
     Rule{"extlinux", "/boot/extlinux", "extlinux.conf", of_append,
          "add a line 'APPEND {word}' to each of its entries"},
     Rule{"rEFInd",
@@ -135,12 +202,26 @@ constexpr std::array rules{
 std::vector<std::string> files_of(const System& system, const Rule& rule) {
   std::vector<std::string> files;
   const auto names = system.list(rule.directory);
-  if (!names) return files;
-  for (const auto& name : *names) {
+  for (const auto& name : names.value_or(std::vector<std::string>{})) {
     if (matches_glob(rule.pattern, name))
       files.push_back(fmt::format("{}/{}", rule.directory, name));
   }
+  if (files.empty() && !rule.program.empty() && system.exists(rule.program) &&
+      system.exists(extlinux_menu)) {
+    files.emplace_back(rule.program);
+  }
   return files;
+}
+
+/// The entries of a menu that have no line with options yet.
+void add_bare_entries(const System& system, const std::string& path, cmdline::Arch arch,
+                      Lines& found) {
+  const auto text = system.read(path);
+  if (!text || !found.any) return;
+  for (const auto number : without_options(*text)) {
+    found.wanted.push_back(fmt::format("after '{}:{}' add the line 'APPEND {}'", system.shown(path),
+                                       number, cmdline::passthrough_word(arch)));
+  }
 }
 
 std::string remedy_of(const System& system, const Rule& rule, const std::vector<std::string>& files,
@@ -150,10 +231,14 @@ std::string remedy_of(const System& system, const Rule& rule, const std::vector<
     for (const auto& file : files)
       add_lines(system, file, rule.find, arch, found);
   }
+  if (rule.find == of_append) add_bare_entries(system, files.front(), arch, found);
   if (rule.find_more != nullptr) {
     add_lines(system, std::string(rule.more_path), rule.find_more, arch, found);
   }
-  if (found.any && found.wanted.empty()) return "all its lines have the word already";
+  if (found.any && found.wanted.empty()) {
+    return "all its lines have the word already" +
+           (rule.then.empty() ? "" : fmt::format("; {}, unless that was done since", rule.then));
+  }
   if (!found.any) {
     found.wanted.push_back(
         fmt::format(fmt::runtime(rule.missing), fmt::arg("word", cmdline::passthrough_word(arch))));

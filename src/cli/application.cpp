@@ -5,6 +5,7 @@
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "report/error_report.hpp"
+#include "sys/process.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -147,7 +148,9 @@ class Application {
 
   ExitStatus report_error(const Command& command, const Error& error, ExitStatus status) {
     if (json_) print(report::error_json(command.name, error, status));
-    err_ << fmt::format("peerpath: {}\n", printable(error.text()));
+    const bool needs_root = error.code == Errc::denied && !is_superuser();
+    err_ << fmt::format("peerpath: {}{}\n", printable(error.text()),
+                        needs_root ? "; try again as root" : "");
     return status;
   }
 

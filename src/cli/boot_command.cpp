@@ -4,6 +4,7 @@
 #include "cli/next_boot.hpp"
 #include "cli/settings.hpp"
 #include "report/boot_report.hpp"
+#include "sys/process.hpp"
 
 namespace peerpath::cli {
 namespace {
@@ -15,6 +16,12 @@ void add_notes(const System& system, BeforeBootCommand&& before, boot::Outcome& 
       outcome.messages.push_back(std::move(note));
   };
   add(std::move(before.notes));
+  if (outcome.boot_loader.empty()) add(unmounted_in_fstab(system));
+  const bool could_not_tell =
+      outcome.status == ExitStatus::unknown || outcome.status == ExitStatus::unsupported;
+  if (could_not_tell && !is_superuser()) {
+    outcome.messages.emplace_back("only root may read all of it: try again as root");
+  }
   if (outcome.status == ExitStatus::not_applicable) return;
   if (outcome.command == "audit") add(driver_notes(system, outcome));
 }
@@ -26,7 +33,9 @@ Result<Answer> run_boot_command(const Invocation& invocation, std::string_view c
                                                                    const boot::Options&)) {
   const auto system = System::open(invocation.root());
   if (!system) return fail(system.error());
-  const auto settings = load_settings(**system);
+  // To take back what was done needs none: a mistake in them must not be in the way.
+  const auto settings =
+      command == "revert" ? Result<Settings>(Settings{}) : load_settings(**system);
   if (!settings) return fail(settings.error());
   boot::Options options;
   options.dry_run = invocation.flag("dry-run");

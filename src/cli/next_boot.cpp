@@ -3,6 +3,7 @@
 
 #include "cmdline/tokenise.hpp"
 #include "probe/boot_directory.hpp"
+#include "probe/fstab.hpp"
 #include "probe/kernel_modules.hpp"
 #include "probe/mounts.hpp"
 
@@ -66,6 +67,19 @@ UnmountedBootPartitions find_unmounted(const System& system) {
         fmt::format("{}: boot partitions on it aren't known", error.text()));
   }
   return unmounted;
+}
+
+std::vector<std::string> unmounted_in_fstab(const System& system) {
+  std::vector<std::string> messages;
+  const auto fstab = probe::read_fstab(system);
+  if (!fstab) return messages;
+  for (const auto& entry : fstab->entries) {
+    if (entry.directory != "/efi" && entry.directory != "/boot/efi") continue;
+    if (system.is_mount_point(entry.directory).value_or(false)) continue;
+    messages.push_back(fmt::format("{}:{}: '{}' isn't mounted: mount it first",
+                                   system.shown("/etc/fstab"), entry.line, entry.directory));
+  }
+  return messages;
 }
 
 std::vector<std::string> driver_notes(const System& system, const boot::Outcome& outcome) {

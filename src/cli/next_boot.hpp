@@ -34,6 +34,10 @@ struct UnmountedBootPartitions {
 };
 [[nodiscard]] UnmountedBootPartitions find_unmounted(const System& system);
 
+/// The lines of fstab for other boot partitions than /boot that aren't mounted: where no boot
+/// loader was found, its files may be there.
+[[nodiscard]] std::vector<std::string> unmounted_in_fstab(const System& system);
+
 /// Which drivers would get the GPUs with each kernel among the entries. Notes, no findings: the
 /// exit status isn't theirs.
 [[nodiscard]] std::vector<std::string> driver_notes(const System& system,

@@ -94,6 +94,7 @@ Result<FileSettings> read_file(const System& system, const std::string& file) {
 
 Result<Settings> load_settings(const System& system) {
   Settings settings;
+  std::string key_file;
   const auto files = settings_files(system);
   if (!files) return fail(files.error());
   for (const auto& file : *files) {
@@ -102,9 +103,15 @@ Result<Settings> load_settings(const System& system) {
     if (!found->match.empty()) settings.match = std::move(found->match);
     settings.arm64_passthrough = found->arm64_passthrough.value_or(settings.arm64_passthrough);
     settings.uki_addon = found->uki_addon.value_or(settings.uki_addon);
+    if (found->secure_boot_key || found->secure_boot_certificate) key_file = file;
     settings.secure_boot_key = found->secure_boot_key.value_or(settings.secure_boot_key);
     settings.secure_boot_certificate =
         found->secure_boot_certificate.value_or(settings.secure_boot_certificate);
+  }
+  if (settings.secure_boot_key.empty() != settings.secure_boot_certificate.empty()) {
+    return fail(Errc::malformed,
+                fmt::format("'{}': 'secure-boot-key' and 'secure-boot-certificate' need each other",
+                            system.shown(key_file)));
   }
   return settings;
 }

@@ -162,4 +162,8 @@ Result<CommandResult> run_process(const Command& command, int root) {
   return result;
 }
 
+bool is_superuser() {
+  return ::geteuid() == 0;
+}
+
 }  // namespace peerpath

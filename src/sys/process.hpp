@@ -10,4 +10,7 @@ namespace peerpath {
 /// chroot into first, or -1. Output past 4 MiB a stream is dropped. Errors as in System::run.
 [[nodiscard]] Result<CommandResult> run_process(const Command& command, int root);
 
+/// Whether this process may do everything, as root may.
+[[nodiscard]] bool is_superuser();
+
 }  // namespace peerpath

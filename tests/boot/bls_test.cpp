@@ -207,6 +207,7 @@ TEST_CASE("bls: an open quote would swallow the word → unsupported, nothing is
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == Errc::unsupported);
   CHECK(contains(outcome.error().text(), BlsRoot::path_of(BlsRoot::first) + ":5"));
+  CHECK(contains(outcome.error().text(), "wouldn't work: an open quote takes it in"));
   CHECK(differences(before, snapshot(machine.root.path())) == "");
 }
 

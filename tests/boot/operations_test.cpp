@@ -496,9 +496,12 @@ TEST_CASE("ensure: grub-probe doesn't work here → deferred, the settings are i
 TEST_CASE("ensure: no grub.cfg yet → deferred; the first one that's generated has our word") {
   GrubRoot machine;
   machine.root.remove("/boot/grub/grub.cfg");
+  // A GRUB that knows nothing of boot loader entries gets no script to heal them.
+  machine.root.file("/etc/grub.d/10_linux", "#!/bin/sh\n");
   const auto outcome = ensure(machine.system, {}).value();
   CHECK(outcome.status == ExitStatus::good);
   CHECK(outcome.deferred);
+  CHECK_FALSE(machine.system.exists("/etc/grub.d/99_peerpath"));
   CHECK_FALSE(machine.system.exists("/boot/grub/grub.cfg"));
   CHECK(audit(machine.system, {}).value().status == ExitStatus::unknown);
 }

@@ -212,7 +212,7 @@ TEST_CASE("ostree: a container build or an image → nothing is run, what brings
     machine.root.file(Ostree::kargs_path, "");
   }
   SECTION("with it and bootc") {
-    machine.root.file(Ostree::kargs_path, "");
+    machine.root.file(Ostree::kargs_path, "kargs = [\"iommu=pt\"]\n");
     machine.program("/usr/bin/bootc");
     until = "'/usr/lib/bootc/kargs.d/50-peerpath.toml' takes effect with the next deployment";
   }
@@ -227,6 +227,48 @@ TEST_CASE("ostree: a container build or an image → nothing is run, what brings
   CHECK(machine.system.ran().empty());
   CHECK(revert(machine.system, {}).value().result == "unchanged");
   state.check();
+}
+
+TEST_CASE("ostree: a container build whose other kargs.d contradict, or can't be read → said") {
+  OstreeRoot machine;
+  machine.system.booted = false;
+  machine.root.file(Ostree::kargs_path, "kargs = [\"iommu=pt\"]\n").remove("/boot/loader");
+  const std::string other = "/usr/lib/bootc/kargs.d/90-x.toml";
+  SECTION("a contrary word") {
+    machine.root.file(other, "# ours\nkargs = [\n  \"quiet\", # x\n  'a iommu=nopt',\n]\n");
+    const auto outcome = ensure(machine.system, {}).value();
+    CHECK(outcome.status == ExitStatus::conflict);
+    CHECK(outcome.conflict->word == "iommu=nopt");
+    CHECK(outcome.conflict->file == other);
+    CHECK(outcome.conflict->line == 4);
+    const auto forced = ensure(machine.system, {.force = true});
+    REQUIRE_FALSE(forced);
+    CHECK(forced.error().code == Errc::unsupported);
+    CHECK(contains(forced.error().text(), other + ":4'"));
+  }
+  SECTION("for another architecture") {
+    machine.root.file(other, "match-architectures = [\"aarch64\"]\nkargs = ['iommu=nopt']\n");
+    CHECK(ensure(machine.system, {}).value().result == "deferred");
+  }
+  SECTION("before ours") {
+    machine.root.file("/usr/lib/bootc/kargs.d/10-x.toml", "kargs = ['iommu=nopt']\n");
+    CHECK(ensure(machine.system, {}).value().result == "deferred");
+  }
+  SECTION("broken") {
+    const auto [text, line] = GENERATE(table<std::string, int>({
+        {"kargs = [ iommu\n", 1},
+        {"\nkargs = [\"a\"\n", 3},
+        {"kargs = \"a\"\n", 1},
+        {"kargs = [\"a]\n\"\n", 1},
+        {"kargs = [\"a\"]\nkarg = []\n", 2},
+        {"kargs = [\"a\\n\"]\n", 1},
+    }));
+    machine.root.file(other, text);
+    const auto outcome = ensure(machine.system, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == Errc::malformed);
+    CHECK(contains(outcome.error().text(), fmt::format("{}': line {}: ", other, line)));
+  }
 }
 
 TEST_CASE("ostree: the entry has it already → nothing is run, and it stays") {

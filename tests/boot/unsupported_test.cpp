@@ -44,6 +44,47 @@ TEST_CASE("extlinux: each APPEND line that lacks the word, as it should read") {
   CHECK_FALSE(contains(ensure(machine.system, {}).value().messages.at(0), "extlinux.conf:5"));
 }
 
+TEST_CASE("extlinux: quotes are the kernel's; a contrary word; a place where it wouldn't work") {
+  GrubRoot machine;
+  machine.root.file("/boot/extlinux/extlinux.conf",
+                    "APPEND \"a=b c\" d=\"e\"\nAPPEND root=x iommu=nopt\nAPPEND root=x f=\"g\n"
+                    "# APPEND root=y\n");
+  check_refused(machine, {make(machine, "/boot/extlinux/extlinux.conf:1",
+                               "APPEND \"a=b c\" d=\"e\" iommu=pt"),
+                          "/boot/extlinux/extlinux.conf:2' put 'iommu=pt' in the place of "
+                          "'iommu=nopt', which contradicts it",
+                          "/boot/extlinux/extlinux.conf:3': 'iommu=pt' at the end of these options "
+                          "wouldn't work: an open quote takes it in"});
+  CHECK_FALSE(contains(ensure(machine.system, {}).value().messages.at(0), "extlinux.conf:4"));
+}
+
+TEST_CASE("extlinux: entries without options, unless there are some for all") {
+  GrubRoot machine;
+  const std::string entries =
+      "LABEL a\n  LINUX /vmlinuz-1\n  APPEND root=x iommu=pt\n"
+      "LABEL b\n\tkernel /vmlinuz-2\n\tinitrd /i\n"
+      "LABEL c\n  LINUX /vmlinuz-3\n  APPEND -\n";
+  machine.root.file("/boot/extlinux/extlinux.conf", entries);
+  check_refused(machine, {"after '" + machine.root.path() +
+                              "/boot/extlinux/extlinux.conf:5' add the line 'APPEND iommu=pt'",
+                          make(machine, "/boot/extlinux/extlinux.conf:9", "APPEND iommu=pt")});
+  machine.root.file("/boot/extlinux/extlinux.conf", "APPEND root=y iommu=pt\n" + entries);
+  CHECK_FALSE(contains(ensure(machine.system, {}).value().messages.at(0), "add the line"));
+}
+
+TEST_CASE("u-boot-menu: no settings yet, or settings that the menu hasn't got yet") {
+  GrubRoot machine;
+  machine.root.file("/boot/extlinux/extlinux.conf", "LABEL a\nLINUX /v\nAPPEND root=x\n")
+      .file("/usr/sbin/u-boot-update", "");
+  check_refused(machine,
+                {"it boots by u-boot-menu ('/usr/sbin/u-boot-update')",
+                 "U_BOOT_PARAMETERS=\"ro quiet iommu=pt\"' (your own words for 'ro quiet') "
+                 "to '/etc/default/u-boot'; run 'u-boot-update'"});
+  machine.root.file("/etc/default/u-boot", "U_BOOT_PARAMETERS=\"ro iommu=pt\"\n");
+  check_refused(machine, {"all its lines have the word already; run 'u-boot-update', unless that "
+                          "was done since"});
+}
+
 TEST_CASE("extlinux: nothing lacks it, or there's no such line → that's what is said") {
   GrubRoot machine;
   machine.root.file("/boot/extlinux/extlinux.conf", "APPEND root=x iommu=pt\n");
@@ -112,8 +153,7 @@ TEST_CASE("zipl: the parameters, and that it must be run") {
                     "parameters=\"root=y iommu=nopt\"\n");
   check_refused(machine,
                 {make(machine, "/etc/zipl.conf:4", "parameters = \"root=x iommu=pt\""),
-                 make(machine, "/etc/zipl.conf:5", "parameters=\"root=y iommu=nopt iommu=pt\""),
-                 "run 'zipl'"});
+                 "/etc/zipl.conf:5' put 'iommu=pt' in the place of 'iommu=nopt'", "run 'zipl'"});
 }
 
 TEST_CASE("unsupported: terminal escapes in such files aren't printed") {

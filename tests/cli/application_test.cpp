@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/application.hpp"
 
+#include "boot/grub_root.hpp"
 #include "cli/command.hpp"
 #include "support/catch.hpp"
 #include "support/snapshot.hpp"
@@ -8,9 +9,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <ostream>
 #include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace peerpath;
@@ -34,6 +39,26 @@ Ran run(const std::vector<std::string>& arguments, bool terminal = false) {
   std::ostringstream err;
   const int status = cli::run_application(arguments, out, err, terminal);
   return {status, out.str(), err.str()};
+}
+
+/// The same as somebody who isn't root, in a process of its own. Only its standard error.
+std::string run_as_nobody(const std::vector<std::string>& arguments) {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::setresuid(nobody, nobody, nobody) != 0) ::_exit(1);
+    const auto ran = run(arguments);
+    const auto written = ::write(ends[1], ran.err.data(), ran.err.size());
+    ::_exit(written == static_cast<ssize_t>(ran.err.size()) ? 0 : 1);
+  }
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  ::close(ends[1]);
+  std::string said(4096, '\0');
+  said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], said.data(), 4096), 0)));
+  ::close(ends[0]);
+  return said;
 }
 
 /// A machine whose GPU is translated, as a recorded tree has it.
@@ -289,4 +314,43 @@ TEST_CASE("explain: every id has a text and a document") {
     ++count;
   }
   CHECK(count >= 5);
+}
+
+TEST_CASE("ensure, audit: a file that only root may read → said so, to who isn't root") {
+  if (::geteuid() != 0) {
+    WARN("skipped: only root can become somebody else");
+    return;
+  }
+  test::GrubRoot machine;
+  const auto path = machine.root.path();
+  REQUIRE(::chmod(path.c_str(), 0755) == 0);
+  REQUIRE(::chmod((path + "/boot/grub/grub.cfg").c_str(), 0600) == 0);
+  const auto audited = run_as_nobody({"audit", "--root", path});
+  INFO(audited);
+  CHECK(audited.find(path + "/boot/grub/grub.cfg': ") != std::string::npos);
+  CHECK(audited.ends_with("; try again as root\n"));
+  const auto ensured = run_as_nobody({"ensure", "--root", path});
+  INFO(ensured);
+  CHECK(ensured.ends_with("; try again as root\n"));
+}
+
+TEST_CASE("settings with a mistake: ensure names the place, revert doesn't need them") {
+  TempRoot root;
+  root.file("/etc/os-release", "ID=debian\n").file("/bin/sh", test::elf_header(62), 0755);
+  root.file("/etc/peerpath/peerpath.conf", "match = 10de:*:0300\nuki-adon = yes\n");
+  const auto ensured = run({"ensure", "--root", root.path()});
+  CHECK(ensured.status == 1);
+  CHECK(ensured.says(root.path() + "/etc/peerpath/peerpath.conf': line 2: "));
+  CHECK(run({"revert", "--root", root.path()}).status == 0);
+}
+
+TEST_CASE("settings: a key without its certificate → an error that names the file") {
+  TempRoot root;
+  root.file("/etc/os-release", "ID=debian\n").file("/bin/sh", test::elf_header(62), 0755);
+  root.file("/etc/peerpath/peerpath.conf.d/a.conf", "secure-boot-key = /etc/k\n");
+  const auto alone = run({"audit", "--root", root.path()});
+  CHECK(alone.status == 1);
+  CHECK(alone.says("/etc/peerpath/peerpath.conf.d/a.conf': 'secure-boot-key' and"));
+  root.file("/etc/peerpath/peerpath.conf.d/b.conf", "secure-boot-certificate = /etc/c\n");
+  CHECK_FALSE(run({"audit", "--root", root.path()}).says("need each other"));
 }

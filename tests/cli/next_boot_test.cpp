@@ -132,6 +132,18 @@ TEST_CASE("find_unmounted: another root → nothing; the booted one without /sys
   CHECK(cli::find_unmounted(system).messages.empty());
 }
 
+TEST_CASE("no boot loader found, and fstab has a boot partition that isn't mounted → said") {
+  TempRoot root;
+  root.file("/etc/os-release", "ID=x\n")
+      .file("/bin/sh", test::elf_header(62), 0755)
+      .directory("/efi");
+  root.file("/etc/fstab", "LABEL=root / ext4\nLABEL=ESP /efi vfat\n");
+  const auto ran = run({"audit"}, root);
+  INFO(ran.out);
+  CHECK(ran.status == 6);
+  CHECK(ran.says(root.path() + "/etc/fstab:2: '/efi' isn't mounted: mount it first"));
+}
+
 TEST_CASE("driver_notes: for the kernels of this root that have entries, each once") {
   GrubRoot grub;
   add_modules(grub.root, "6.1.0-35-amd64");
