@@ -13,10 +13,12 @@
 namespace peerpath::gpu {
 namespace {
 
-[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note{
-    .text = std::to_array(
-        R"([{"feature":"cuda","description":"Counts GPUs for the peer-to-peer self-test",)"
-        R"("priority":"suggested","soname":["libcuda.so.1"]}])")};
+constexpr auto note_text = std::to_array(
+    R"([{"feature":"cuda","description":"Counts GPUs for the peer-to-peer self-test",)"
+    R"("priority":"suggested","soname":["libcuda.so.1"]}])");
+[[gnu::used,
+  gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote<note_text.size()> dlopen_note{
+    .text = note_text};
 
 struct Driver {
   cuda::Init init = nullptr;

@@ -8,10 +8,12 @@
 namespace peerpath::probe {
 namespace {
 
-[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note{
-    .text = std::to_array(
-        R"([{"feature":"kmod","description":"Tells which drivers would get the GPUs",)"
-        R"("priority":"required","soname":["libkmod.so.2"]}])")};
+constexpr auto note_text =
+    std::to_array(R"([{"feature":"kmod","description":"Tells which drivers would get the GPUs",)"
+                  R"("priority":"required","soname":["libkmod.so.2"]}])");
+[[gnu::used,
+  gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote<note_text.size()> dlopen_note{
+    .text = note_text};
 
 }  // namespace
 

@@ -23,9 +23,12 @@ namespace {
 using check::Finding;
 using check::Status;
 
-[[gnu::used, gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote dlopen_note{
-    .text = std::to_array(R"([{"feature":"journal","description":"Writes findings to the journal",)"
-                          R"("priority":"required","soname":["libsystemd.so.0"]}])")};
+constexpr auto note_text =
+    std::to_array(R"([{"feature":"journal","description":"Writes findings to the journal",)"
+                  R"("priority":"required","soname":["libsystemd.so.0"]}])");
+[[gnu::used,
+  gnu::section(".note.dlopen")]] alignas(4) constexpr DlopenNote<note_text.size()> dlopen_note{
+    .text = note_text};
 
 using Sendv = decltype(&::sd_journal_sendv);
 

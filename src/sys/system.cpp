@@ -159,6 +159,12 @@ int write_temporary(Pending& pending, const FileWrite& write) {
   return 0;
 }
 
+Error write_error(int error, const std::string& shown) {
+  if (error != ESTALE) return system_error(error, fmt::format("'{}'", shown));
+  return {Errc::conflict,
+          fmt::format("'{}': changed by somebody else meanwhile, left alone", shown)};
+}
+
 /// Finds it in the directory where the file before was found, if that path had no link in it.
 /// Two hundred files in one directory are two hundred walks else.
 bool find_beside(const Pending& last, Pending& pending) {
@@ -393,11 +399,7 @@ Result<std::vector<timespec>> System::write(const std::vector<FileWrite>& files)
     for (const auto& one : pending) {
       if (one.file) ::unlinkat(one.parent, temporary_name(one.place.name).c_str(), 0);
     }
-    if (error == ESTALE) {
-      return fail(Errc::conflict,
-                  fmt::format("'{}': changed by somebody else meanwhile, left alone", shown(path)));
-    }
-    return fail(system_error(error, fmt::format("'{}'", shown(path))));
+    return fail(write_error(error, shown(path)));
   };
   pending.reserve(files.size());
   for (const auto& file : files) {
