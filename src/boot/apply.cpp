@@ -218,7 +218,9 @@ class Applier {
     }
     if (after.empty()) return {};
     // Before the first is in place: a failure in the middle takes all of them back.
-    undo_.emplace_back([this, before = std::move(before)] { return put_back(before); });
+    undo_.emplace_back([this, before = std::move(before), after]() mutable {
+      return take_back(std::move(before), after);
+    });
     const auto times = write_batch(system_, after);
     if (!times) return fail(times.error());
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -251,6 +253,18 @@ class Applier {
   Result<> put_back(const std::string& path, const Result<std::string>& old) {
     if (old) return put_back({{path, *old}});
     return system_.link_info(path) ? system_.remove_file(path) : Result<>{};
+  }
+
+  /// Rewrites those of the files that are as we made them. What somebody else has made of one in
+  /// the meantime, or that it's gone, is theirs.
+  Result<> take_back(std::vector<FileWrite> before, const std::vector<FileWrite>& after) {
+    std::vector<FileWrite> ours;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const auto now = system_.read(after[i].path);
+      if (now && *now == after[i].content) ours.push_back(std::move(before[i]));
+    }
+    if (const auto written = write_batch(system_, ours); !written) return fail(written.error());
+    return {};
   }
 
   /// Rewrites those of the files that aren't as they were.

@@ -71,6 +71,25 @@ Result<EditFile> edit_of(const System& system, const BlsFile& file, const BlsRea
   return EditFile{file.path, file.text.size(), "", (ended ? "" : "\n") + line};
 }
 
+/// Why the word at the end of an entry's options doesn't come to passthrough.
+std::string why_no_use(std::string_view after, const Entry& entry, const BlsReaders& readers,
+                       cmdline::Arch arch) {
+  const auto word = cmdline::passthrough_word(arch);
+  if (readers.grub) {
+    const auto options = grub_value(after, "options");
+    if (!options || options->find(word) == std::string_view::npos) {
+      return "GRUB doesn't read these lines as the options of a kernel";
+    }
+    const auto commands = parse_grub_script("linux " + std::string(*options));
+    if (!commands) return "GRUB can't parse them: " + commands.error().message;
+  }
+  for (const auto& line : entry.command_lines) {
+    if (cmdline::is_untranslated(cmdline::judge(line, arch).mode)) continue;
+    return cmdline::why_not_in_force(line, word, arch);
+  }
+  return "what the kernel gets isn't known";
+}
+
 /// Whether the edit does what it's for. A quote without an end would swallow the word.
 Result<> check_edit(const System& system, const BlsFile& file, const Entry& before,
                     const EditFile& edit, const BlsReaders& readers, cmdline::Arch arch) {
@@ -79,17 +98,11 @@ Result<> check_edit(const System& system, const BlsFile& file, const Entry& befo
   entry.command_lines = bls_command_lines(parse_bls_entry(after), readers);
   const auto judged = judge_entries({std::move(entry)}, arch);
   if (judged.front().untranslated()) return {};
-  const auto word = cmdline::passthrough_word(arch);
-  std::string why = "GRUB doesn't read these lines as the options of a kernel";
-  const bool read = !readers.grub || grub_value(after, "options").value_or("").ends_with(word);
-  for (const auto& line : judged.front().entry.command_lines) {
-    if (!read || cmdline::is_untranslated(cmdline::judge(line, arch).mode)) continue;
-    why = cmdline::why_not_in_force(line, word, arch);
-  }
-  return fail(
-      Errc::unsupported,
-      fmt::format("'{}:{}': '{}' at the end of these options wouldn't work: {}",
-                  system.shown(file.path), judged.front().entry.line, trim(edit.inserted), why));
+  return fail(Errc::unsupported,
+              fmt::format("'{}:{}': '{}' at the end of these options wouldn't work: {}",
+                          system.shown(file.path), judged.front().entry.line,
+                          cmdline::passthrough_word(arch),
+                          why_no_use(after, judged.front().entry, readers, arch)));
 }
 
 /// The entry's path without its boot counter, which a good boot takes away.

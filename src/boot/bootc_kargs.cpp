@@ -122,7 +122,8 @@ Result<File> parse_file(std::string_view text) {
     auto list = scanner.take('=') ? scanner.list() : std::nullopt;
     if (!list) {
       return fail(Errc::malformed,
-                  fmt::format("line {}: '{}' isn't a list of strings", scanner.line(), name));
+                  fmt::format("line {}: '{}' isn't a list of strings, each on one line",
+                              scanner.line(), name));
     }
     if (name == "kargs") file.kargs = std::move(*list);
     if (name != "kargs") file.arches = std::move(list);
@@ -137,11 +138,10 @@ Result<std::vector<BootcKarg>> parse_bootc_kargs(const std::string& file, std::s
   auto parsed = parse_file(text);
   if (!parsed) return fail(parsed.error());
   std::vector<BootcKarg> kargs;
-  const bool counts =
-      !parsed->arches || std::ranges::any_of(*parsed->arches, [&](const Text& name) {
-        return cmdline::arch_of(name.text) == arch;
-      });
-  if (!counts) return kargs;
+  // Rust's names, and no others.
+  const std::string_view own = arch == cmdline::Arch::x86_64 ? "x86_64" : "aarch64";
+  const auto& arches = parsed->arches;
+  if (arches && std::ranges::find(*arches, own, &Text::text) == arches->end()) return kargs;
   for (auto& karg : parsed->kargs)
     kargs.push_back({std::move(karg.text), file, karg.line});
   return kargs;

@@ -312,17 +312,10 @@ std::vector<std::string> deferred_reasons(const Plan& plan) {
 }
 
 /// Ends with what can't be done now, and when it will be.
-Outcome& end_deferred(Outcome& outcome, const Plan& plan) {
+Outcome& end_waiting(Outcome& outcome, const Plan& plan, std::string_view result) {
   for (const auto& deferred : plan.deferred)
     outcome.messages.push_back(deferred.text());
-  return end(outcome, "deferred", ExitStatus::good);
-}
-
-/// Ends with what would be done, and what would have to wait.
-Outcome& end_rehearsal(Outcome& outcome, const Plan& plan) {
-  for (const auto& deferred : plan.deferred)
-    outcome.messages.push_back(deferred.text());
-  return end(outcome, "would-change", ExitStatus::good);
+  return end(outcome, result, ExitStatus::good);
 }
 
 /// Whether the running kernel was booted in another mode than the next will be.
@@ -387,8 +380,10 @@ Result<Outcome> ensure(const System& system, const Options& options) {
                            applied.not_generated->text()));
   }
   outcome.reboot_required = !options.dry_run && needs_reboot(system, arch);
-  if (options.dry_run && !outcome.changes.empty()) return end_rehearsal(outcome, *plan);
-  if (outcome.deferred) return end_deferred(outcome, *plan);
+  if (options.dry_run && !outcome.changes.empty()) {
+    return end_waiting(outcome, *plan, "would-change");
+  }
+  if (outcome.deferred) return end_waiting(outcome, *plan, "deferred");
   const auto status = judge_outcome(system, arch, options, outcome);
   return end(outcome, outcome.changed ? "changed" : "unchanged", status);
 }
@@ -427,8 +422,10 @@ Result<Outcome> revert(const System& system, const Options& options) {
     return end(outcome, "failed", ExitStatus::failed, applied.not_generated->text());
   }
   outcome.reboot_required = outcome.changed && system.is_booted();
-  if (options.dry_run && !outcome.changes.empty()) return end_rehearsal(outcome, *plan);
-  if (outcome.deferred) return end_deferred(outcome, *plan);
+  if (options.dry_run && !outcome.changes.empty()) {
+    return end_waiting(outcome, *plan, "would-change");
+  }
+  if (outcome.deferred) return end_waiting(outcome, *plan, "deferred");
   return end(outcome, outcome.changed ? "changed" : "unchanged", ExitStatus::good);
 }
 

@@ -91,37 +91,46 @@ Deferred not_before_shutdown() {
           "the next reboot brings the word"};
 }
 
-/// The administrator's word against ours among the arguments that the image brings along. Where
-/// ours doesn't come last, forcing it wouldn't help. Errors: those of reading them, and unsupported
-/// then.
-Result<std::optional<Conflict>> conflict_in_image(const System& system, const Request& request) {
+/// What the image's own arguments come to at the next deployment.
+struct ImageKargs {
+  std::optional<Conflict> conflict;  ///< the administrator's word against ours
+  bool untranslated = false;
+};
+
+/// Where ours doesn't come last, forcing it wouldn't help. Errors: those of reading them, and
+/// unsupported then.
+Result<ImageKargs> judge_image_kargs(const System& system, const Request& request) {
   const auto kargs = read_bootc_kargs(system, request.arch);
   if (!kargs) return fail(kargs.error());
   std::string line;
   for (const auto& karg : *kargs)
     line += karg.words + " ";
-  const auto contrary = cmdline::contradicts_passthrough(cmdline::judge(line, request.arch));
-  if (!contrary) return std::nullopt;
-  Conflict conflict{contrary->text, "", 0};
+  const auto judgement = cmdline::judge(line, request.arch);
+  ImageKargs image{std::nullopt, cmdline::is_untranslated(judgement.mode)};
+  const auto contrary = cmdline::contradicts_passthrough(judgement);
+  if (!contrary) return image;
+  image.conflict = Conflict{contrary->text, "", 0};
   for (const auto& karg : *kargs) {
     if (!has_word(karg.words, contrary->text)) continue;
-    conflict.file = karg.file;
-    conflict.line = karg.line;
+    image.conflict->file = karg.file;
+    image.conflict->line = karg.line;
   }
-  if (!request.force) return conflict;
-  return fail(Errc::unsupported,
-              fmt::format("'{}:{}': '{}' contradicts passthrough; bootc puts these files together "
-                          "by their names, so no other file undoes it: remove the word",
-                          system.shown(conflict.file), conflict.line, conflict.word));
+  if (!request.force) return image;
+  return fail(
+      Errc::unsupported,
+      fmt::format("'{}:{}': '{}' contradicts passthrough; bootc puts these files together "
+                  "by their names, so no other file undoes it: remove the word",
+                  system.shown(image.conflict->file), image.conflict->line, image.conflict->word));
 }
 
 /// What brings the word where none of the tools can be run.
-Deferred elsewhere(const System& system, std::string_view word) {
+Deferred elsewhere(const System& system, std::string_view word, bool in_image) {
   Deferred deferred{
       "no deployment is changed now", fmt::format("'{}' isn't the booted system", system.root()),
       fmt::format("'rpm-ostree kargs --append={}' on the booted host brings the word", word)};
-  if (system.exists(Ostree::kargs_path) && find_program(system, "bootc")) {
-    deferred.until = fmt::format("'{}' takes effect with the next deployment", Ostree::kargs_path);
+  if (in_image && find_program(system, "bootc")) {
+    deferred.until =
+        fmt::format("'{}' takes effect with the next deployment", bootc_kargs_directory);
   }
   return deferred;
 }
@@ -206,11 +215,12 @@ Result<Plan> Ostree::plan(const System& system, const Request& request) const {
   if (!request.force) plan.conflict = conflict_in(*inspection, request.arch);
   if (plan.conflict) return plan;
   if (!system.is_booted()) {
-    auto conflict = conflict_in_image(system, request);
-    if (!conflict) return fail(conflict.error());
-    plan.conflict = std::move(*conflict);
+    auto image = judge_image_kargs(system, request);
+    if (!image) return fail(image.error());
+    plan.conflict = std::move(image->conflict);
     if (plan.conflict) return plan;
-    plan.deferred.push_back(elsewhere(system, cmdline::passthrough_word(request.arch)));
+    plan.deferred.push_back(
+        elsewhere(system, cmdline::passthrough_word(request.arch), image->untranslated));
     return plan;
   }
   if (auto asked = ask(system, request, plan); !asked) return fail(asked.error());

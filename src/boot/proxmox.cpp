@@ -43,8 +43,11 @@ std::vector<Step> split_generation(Plan& plan) {
 
 bool Proxmox::detect(const System& system) const {
   const auto esps = system.read(esps_path);
-  // Where the directory may not be read, that's said of the directory.
-  if (!esps) return esps.error().code != Errc::not_found && esps.error().code != Errc::denied;
+  if (!esps && esps.error().code == Errc::denied) {
+    // Where the directory may not be read, that's said of the directory.
+    return system.list(directory_of(esps_path)).has_value();
+  }
+  if (!esps) return esps.error().code != Errc::not_found;
   return !trim(*esps).empty();
 }
 

@@ -11,9 +11,10 @@ namespace peerpath::boot {
 namespace {
 
 /// Sources the files in one shell, then prints the variables. `=` stands for the changed file,
-/// whose text comes in a variable since it isn't written yet; in a function, so that a `return` in
-/// it ends it as it ends a file. What the files themselves print must not get between. A mark goes
-/// out before each file, so that the one at which the shell stops is known.
+/// whose text comes in a variable since it isn't written yet. A `return` in it is to end it as it
+/// ends a file, for which it must be in a function; only then, since bash makes what is declared
+/// there local. What the files themselves print must not get between. A mark goes out before each
+/// file, so that the one at which the shell stops is known.
 std::string script(const ShellSettings& settings) {
   std::string values;
   for (const auto& variable : settings.variables)
@@ -23,8 +24,9 @@ exec 3>&1 1>&2
 peerpath_change() {{ eval "$PEERPATH_CHANGE"; }}
 for peerpath_file; do
   printf '\0' >&3
-  case $peerpath_file in
-    =) peerpath_change ;;
+  case $peerpath_file,${{PEERPATH_CHANGE-}} in
+    =,*return*) peerpath_change ;;
+    =,*) eval "$PEERPATH_CHANGE" ;;
     *) . "$peerpath_file" ;;
   esac
   {}

@@ -18,6 +18,20 @@ namespace {
 /// Where the kernel's options are in a line of a configuration file, if it has any.
 using FindOptions = std::optional<Slice> (*)(std::string_view line);
 
+/// The end of a value in quotes: the first such quote after which there's nothing or a comment;
+/// else the last, since there may be others in `$(cat "…")`.
+std::optional<std::size_t> closing_quote(std::string_view line, std::size_t open) {
+  if (open >= line.size() || (line[open] != '"' && line[open] != '\'')) return std::nullopt;
+  std::optional<std::size_t> last;
+  for (auto at = open + 1; at < line.size(); ++at) {
+    if (line[at] != line[open]) continue;
+    last = at;
+    const auto rest = trim(line.substr(at + 1));
+    if (rest.empty() || rest.starts_with('#')) break;
+  }
+  return last;
+}
+
 enum class Quotes { around_value, of_the_kernel };
 
 /// The value after a key; without the quotes around it, where they're the file's own.
@@ -31,15 +45,16 @@ std::optional<Slice> value_after(std::string_view line, std::string_view key,
     return std::tolower(a) == std::tolower(b);
   });
   const auto after = begin + key.size();
-  const auto value = line.find_first_not_of(separators, after);
-  if (!same || value == after) return std::nullopt;
-  if (value == std::string_view::npos) return Slice{line.size(), line.size()};
-  if (quotes == Quotes::around_value && (line[value] == '"' || line[value] == '\'')) {
-    // The last one: there may be others in `$(cat "…")`.
-    const auto close = line.rfind(line[value]);
-    if (close > value) return Slice{value + 1, close};
+  const auto value = std::min(line.find_first_not_of(separators, after), line.size());
+  const auto between = line.substr(after, value - after);
+  const bool separated = separators.find('=') == std::string_view::npos
+                             ? value > after || after == line.size()
+                             : between.find('=') != std::string_view::npos;
+  if (!same || !separated) return std::nullopt;
+  if (quotes == Quotes::around_value) {
+    if (const auto close = closing_quote(line, value)) return Slice{value + 1, *close};
   }
-  return Slice{value, value + trim(line.substr(value)).size()};
+  return Slice{value, value + line.substr(value).find_last_not_of(" \t\r") + 1};
 }
 
 /// A lone dash stands for no options at all.
@@ -129,6 +144,20 @@ std::string advice(const std::string& place, std::string_view wanted, std::strin
   return fmt::format("make '{}' read '{}'", place, printable(trim(wanted)));
 }
 
+/// The line as it should read.
+std::string with_word(std::string_view line, Slice options, std::string_view word,
+                      FindOptions find) {
+  const auto before = line.substr(0, options.begin);
+  const auto now = options.of(line);
+  const bool dash = now.empty() && trim(line.substr(options.end)) == "-";
+  if (dash) return fmt::format("{}{}", before, word);
+  // To a shell a blank would end the value.
+  if (find == of_u_boot && before.ends_with('=')) {
+    return fmt::format("{}\"{}{}{}\"", before, now, now.empty() ? "" : " ", word);
+  }
+  return edited(line, add_word("", line, options, word)).value_or("");
+}
+
 void add_lines(const System& system, const std::string& path, FindOptions find, cmdline::Arch arch,
                Lines& found) {
   const auto text = system.read(path);
@@ -142,11 +171,10 @@ void add_lines(const System& system, const std::string& path, FindOptions find, 
     found.any = true;
     const auto judgement = cmdline::judge(options->of(line), arch);
     if (cmdline::is_untranslated(judgement.mode)) continue;
-    auto wanted = edited(line, add_word(path, line, *options, word)).value_or("");
-    const bool dash = options->begin == options->end && line.substr(options->end) == "-";
-    if (dash) wanted.pop_back();
+    const auto wanted = with_word(line, *options, word, find);
+    const auto made = find(wanted).value_or(Slice{});
     found.wanted.push_back(advice(fmt::format("{}:{}", system.shown(path), number), wanted,
-                                  find(wanted)->of(wanted), judgement, arch));
+                                  made.of(wanted), judgement, arch));
   }
 }
 

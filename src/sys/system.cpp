@@ -141,6 +141,7 @@ int write_temporary(Pending& pending, const FileWrite& write) {
   if (!file) return errno;
   if (const int error = write_all(file.get(), write.content); error != 0) return error;
   auto mode = write.mode;
+  if (write.instead_of && !place.exists) return ESTALE;
   if (place.exists) {
     auto original = std::exchange(pending.original, Fd());
     if (!original) original = open_original(parent, place.name);

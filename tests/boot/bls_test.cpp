@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "boot/bls.hpp"
+
+#include "boot/apply.hpp"
 #include "boot/bls_root.hpp"
 #include "boot/operations.hpp"
 #include "support/catch.hpp"
@@ -342,6 +345,35 @@ TEST_CASE("bls: a name that isn't UTF-8 → the administrator's word stays there
   machine.root.file("/boot/loader/entries/caf\xe9.conf",
                     "linux /vmlinuz-6.12.0-55.el10.x86_64\noptions ro iommu=pt\n");
   check_round_trip(machine);
+}
+
+TEST_CASE("bls: a quote that GRUB can't parse → said so") {
+  BlsRoot machine;
+  machine.entry(BlsRoot::first, "options root=x 'y\n");
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  INFO(outcome.error().text());
+  CHECK(contains(outcome.error().text(), "GRUB can't parse them: "));
+}
+
+TEST_CASE(
+    "bls: an entry that changed or went since the plan was made → conflict, and it stays so") {
+  BlsRoot machine;
+  const auto plan = Bls().plan(machine.system, {cmdline::Arch::x86_64});
+  REQUIRE(plan);
+  const auto path = BlsRoot::path_of(BlsRoot::second);
+  SECTION("changed") {
+    machine.root.file(path, machine.system.read(path).value() + "# by somebody else\n");
+  }
+  SECTION("gone") {
+    machine.root.remove(path);
+  }
+  const auto before = snapshot(machine.root.path());
+  const auto applied = apply(machine.system, *plan, {"bls"}, false);
+  REQUIRE_FALSE(applied);
+  CHECK(applied.error().code == Errc::conflict);
+  CHECK(contains(applied.error().text(), path + "': changed by somebody else"));
+  CHECK(differences(before, snapshot(machine.root.path())) == "");
 }
 
 TEST_CASE("bls: what GRUB doesn't read of an entry → it's no use to put the word there") {

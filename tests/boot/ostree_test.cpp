@@ -209,12 +209,24 @@ TEST_CASE("ostree: a container build or an image → nothing is run, what brings
   std::string until = "'rpm-ostree kargs --append=iommu=pt' on the booted host";
   SECTION("without our kargs.d") {}
   SECTION("with it, but nobody who reads it") {
-    machine.root.file(Ostree::kargs_path, "");
+    machine.root.file(Ostree::kargs_path, "kargs = [\"iommu=pt\"]\n");
   }
   SECTION("with it and bootc") {
     machine.root.file(Ostree::kargs_path, "kargs = [\"iommu=pt\"]\n");
     machine.program("/usr/bin/bootc");
-    until = "'/usr/lib/bootc/kargs.d/50-peerpath.toml' takes effect with the next deployment";
+    until = "'/usr/lib/bootc/kargs.d' takes effect with the next deployment";
+  }
+  SECTION("with bootc and files that don't come to passthrough") {
+    machine.root.file(
+        Ostree::kargs_path,
+        GENERATE("", "kargs = []\n", "kargs = ['iommu=pt']\nmatch-architectures = ['aarch64']\n"));
+    machine.program("/usr/bin/bootc");
+  }
+  SECTION("with bootc, and ours behind words for init or in an open quote") {
+    machine.root.file(Ostree::kargs_path, "kargs = ['iommu=pt']\n");
+    machine.root.file("/usr/lib/bootc/kargs.d/10-a.toml",
+                      GENERATE("kargs = ['--']\n", "kargs = ['a=\"b']\n"));
+    machine.program("/usr/bin/bootc");
   }
   SECTION("no entries yet") {
     machine.root.remove("/boot/loader");

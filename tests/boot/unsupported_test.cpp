@@ -63,7 +63,7 @@ TEST_CASE("extlinux: entries without options, unless there are some for all") {
   const std::string entries =
       "LABEL a\n  LINUX /vmlinuz-1\n  APPEND root=x iommu=pt\n"
       "LABEL b\n\tkernel /vmlinuz-2\n\tinitrd /i\n"
-      "LABEL c\n  LINUX /vmlinuz-3\n  APPEND -\n";
+      "LABEL c\n  LINUX /vmlinuz-3\n  APPEND - \n";
   machine.root.file("/boot/extlinux/extlinux.conf", entries);
   check_refused(machine, {"after '" + machine.root.path() +
                               "/boot/extlinux/extlinux.conf:5' add the line 'APPEND iommu=pt'",
@@ -108,7 +108,7 @@ TEST_CASE("u-boot-menu: the assignment with its present value") {
   }
   SECTION("none") {
     before = "U_BOOT_PARAMETERS=ro";
-    after = "U_BOOT_PARAMETERS=ro iommu=pt";
+    after = "U_BOOT_PARAMETERS=\"ro iommu=pt\"";
   }
   SECTION("computed") {
     before = "U_BOOT_PARAMETERS=\"$(cat \"/etc/kernel/cmdline\")\"";
@@ -119,6 +119,20 @@ TEST_CASE("u-boot-menu: the assignment with its present value") {
   machine.root.file("/boot/extlinux/extlinux.conf", "append x\n");
   check_refused(machine, {"it boots by u-boot-menu", make(machine, file + ":2", after),
                           "run 'u-boot-update'"});
+}
+
+TEST_CASE("u-boot-menu: no value, no assignment, no quotes, a comment with quotes") {
+  GrubRoot machine;
+  const std::string file = "/etc/default/u-boot";
+  const auto [before, after] = GENERATE(table<std::string, std::string>({
+      {"U_BOOT_PARAMETERS=", "U_BOOT_PARAMETERS=\"iommu=pt\""},
+      {"U_BOOT_PARAMETERS=ro", "U_BOOT_PARAMETERS=\"ro iommu=pt\""},
+      {"U_BOOT_PARAMETERS=\"ro\" # say \"x\"", "U_BOOT_PARAMETERS=\"ro iommu=pt\" # say \"x\""},
+      {"U_BOOT_PARAMETERS", ""},
+  }));
+  machine.root.file(file, before + "\n");
+  check_refused(machine, {after.empty() ? "add the line 'U_BOOT_PARAMETERS=\"ro quiet iommu=pt\"'"
+                                        : make(machine, file + ":1", after)});
 }
 
 TEST_CASE("u-boot-menu: nothing assigned → the line to add") {

@@ -2,6 +2,7 @@
 #include "cli/application.hpp"
 
 #include "boot/grub_root.hpp"
+#include "boot/operations.hpp"
 #include "cli/command.hpp"
 #include "support/catch.hpp"
 #include "support/snapshot.hpp"
@@ -41,8 +42,8 @@ Ran run(const std::vector<std::string>& arguments, bool terminal = false) {
   return {status, out.str(), err.str()};
 }
 
-/// The same as somebody who isn't root, in a process of its own. Only its standard error.
-std::string run_as_nobody(const std::vector<std::string>& arguments) {
+/// The same as somebody who isn't root, in a process of its own. Only the first 4096 bytes.
+Ran run_as_nobody(const std::vector<std::string>& arguments) {
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
   const pid_t child = ::fork();
@@ -50,15 +51,17 @@ std::string run_as_nobody(const std::vector<std::string>& arguments) {
     constexpr uid_t nobody = 65534;
     if (::setresuid(nobody, nobody, nobody) != 0) ::_exit(1);
     const auto ran = run(arguments);
-    const auto written = ::write(ends[1], ran.err.data(), ran.err.size());
-    ::_exit(written == static_cast<ssize_t>(ran.err.size()) ? 0 : 1);
+    const auto said = (ran.out + ran.err).substr(0, 4096);
+    const auto written = ::write(ends[1], said.data(), said.size());
+    ::_exit(written == static_cast<ssize_t>(said.size()) ? ran.status : 99);
   }
-  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
   ::close(ends[1]);
   std::string said(4096, '\0');
   said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], said.data(), 4096), 0)));
   ::close(ends[0]);
-  return said;
+  return {WEXITSTATUS(status), said, ""};
 }
 
 /// A machine whose GPU is translated, as a recorded tree has it.
@@ -326,12 +329,32 @@ TEST_CASE("ensure, audit: a file that only root may read → said so, to who isn
   REQUIRE(::chmod(path.c_str(), 0755) == 0);
   REQUIRE(::chmod((path + "/boot/grub/grub.cfg").c_str(), 0600) == 0);
   const auto audited = run_as_nobody({"audit", "--root", path});
-  INFO(audited);
-  CHECK(audited.find(path + "/boot/grub/grub.cfg': ") != std::string::npos);
-  CHECK(audited.ends_with("; try again as root\n"));
+  INFO(audited.out);
+  CHECK(audited.says(path + "/boot/grub/grub.cfg': "));
+  CHECK(audited.out.ends_with("; try again as root\n"));
   const auto ensured = run_as_nobody({"ensure", "--root", path});
-  INFO(ensured);
-  CHECK(ensured.ends_with("; try again as root\n"));
+  INFO(ensured.out);
+  CHECK(ensured.out.ends_with("; try again as root\n"));
+}
+
+TEST_CASE("audit: Proxmox's list of ESPs or its directory can't be read → never good") {
+  if (::geteuid() != 0) {
+    WARN("skipped: only root can become somebody else");
+    return;
+  }
+  test::GrubRoot machine;
+  REQUIRE(boot::ensure(machine.system, {}));
+  const auto path = machine.root.path();
+  REQUIRE(::chmod(path.c_str(), 0755) == 0);
+  REQUIRE(::chmod((path + "/boot/grub/grub.cfg").c_str(), 0644) == 0);
+  REQUIRE(run_as_nobody({"audit", "--root", path}).status == 0);
+  machine.root.file("/etc/kernel/proxmox-boot-uuids", "AAAA-BBBB\n");
+  const auto* unreadable = GENERATE("/etc/kernel/proxmox-boot-uuids", "/etc/kernel");
+  REQUIRE(::chmod((path + unreadable).c_str(), 0600) == 0);
+  const auto ran = run_as_nobody({"audit", "--root", path});
+  INFO(ran.out);
+  CHECK(ran.status != 0);
+  CHECK(ran.says(unreadable));
 }
 
 TEST_CASE("settings with a mistake: ensure names the place, revert doesn't need them") {

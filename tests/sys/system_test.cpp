@@ -182,6 +182,14 @@ TEST_CASE("write: instead of a file that was changed meanwhile → conflict, bot
     REQUIRE(system.write({{"/etc/a", "new"}, {"/etc/b", "new", 0644, {}, before}}));
     CHECK(system.read("/etc/b").value() == "new");
   }
+  SECTION("it's gone") {
+    root.remove("/etc/b");
+    const auto written = system.write({{"/etc/a", "new"}, {"/etc/b", "new", 0644, {}, before}});
+    REQUIRE_FALSE(written);
+    CHECK(written.error().code == Errc::conflict);
+    CHECK(system.read("/etc/a").value() == "one");
+    CHECK(system.list("/etc").value() == std::vector<std::string>{"a"});
+  }
   SECTION("another size, another time") {
     if (GENERATE(true, false)) {
       root.file("/etc/b", "three");
