@@ -16,7 +16,7 @@ Result<SharedLibrary> SharedLibrary::load(const std::string& soname) {
 
 void* SharedLibrary::address_of(const char* name) {
   void* address = ::dlsym(handle_, name);
-  if (address == nullptr) missing_ = name;
+  if (address == nullptr && missing_.empty()) missing_ = name;
   return address;
 }
 

@@ -23,7 +23,7 @@ class SharedLibrary {
   void find(const char* name, Function& function) {
     function = reinterpret_cast<Function>(address_of(name));
   }
-  /// Errors: unsupported, with the name of a function that `find` didn't find.
+  /// Errors: unsupported, with the name of the first function that `find` didn't find.
   [[nodiscard]] Result<> has_all() const;
 
  private:

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <dlfcn.h>
 
 namespace peerpath::gpu {
 namespace {
@@ -27,20 +26,16 @@ struct Driver {
   cuda::GetErrorName get_error_name = nullptr;
 };
 
-template <class Function>
-bool load(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr;
-}
-
-/// The name of the first function that the library lacks; nothing where it has all that we need.
-/// cuGetErrorName came with CUDA 6.0: without it errors have numbers only.
-const char* load_functions(void* library, Driver& driver) {
-  load(library, "cuGetErrorName", driver.get_error_name);
-  if (!load(library, "cuInit", driver.init)) return "cuInit";
-  if (!load(library, "cuDriverGetVersion", driver.driver_get_version)) return "cuDriverGetVersion";
-  if (!load(library, "cuDeviceGetCount", driver.device_get_count)) return "cuDeviceGetCount";
-  return nullptr;
+/// Errors: unsupported where the library lacks one that we need.
+Result<Driver> find_functions(SharedLibrary& library) {
+  Driver driver;
+  library.find("cuInit", driver.init);
+  library.find("cuDriverGetVersion", driver.driver_get_version);
+  library.find("cuDeviceGetCount", driver.device_get_count);
+  if (const auto whole = library.has_all(); !whole) return fail(whole.error());
+  // Came with CUDA 6.0: without it errors have numbers only.
+  library.find("cuGetErrorName", driver.get_error_name);
+  return driver;
 }
 
 Answer failed(Answer answer, DriverOutcome outcome, std::string_view detail) {
@@ -75,19 +70,16 @@ void set_detail(Answer& answer, std::string_view text) {
 
 Answer ask_driver(const std::string& library) {
   Answer answer;
-  void* loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (loaded == nullptr) {
-    const char* error = ::dlerror();
-    const std::string_view text = error == nullptr ? "the loader gave no reason" : error;
+  auto loaded = SharedLibrary::load(library);
+  if (!loaded) {
+    const auto& text = loaded.error().message;
     return failed(answer,
                   says_absent(text, library) ? DriverOutcome::no_driver : DriverOutcome::unusable,
                   text);
   }
-  Driver driver;
-  if (const char* missing = load_functions(loaded, driver)) {
-    return failed(answer, DriverOutcome::unusable,
-                  fmt::format("'{}' has no function '{}'", library, missing));
-  }
+  const auto functions = find_functions(*loaded);
+  if (!functions) return failed(answer, DriverOutcome::unusable, functions.error().message);
+  const auto& driver = *functions;
 
   // Needs no cuInit, so that the version is known also where that fails.
   if (driver.driver_get_version(&answer.version) != cuda::success) answer.version = 0;

@@ -25,7 +25,7 @@ using Module = std::unique_ptr<kmod_module, decltype(&kmod_module_unref)>;
 
 /// libkmod, set up for one kernel's modules.
 struct Kmod {
-  KmodLibrary library;
+  KmodLibrary calls;
   Context context;
 };
 
@@ -75,8 +75,8 @@ Result<Kmod> open_kmod(const System& system, const std::string& directory) {
 /// The modules to which a name or an alias leads; null where there are none.
 Result<Modules> look_up(const Kmod& kmod, const char* alias) {
   kmod_list* list = nullptr;
-  const int error = kmod.library.module_new_from_lookup(kmod.context.get(), alias, &list);
-  Modules modules(list, kmod.library.module_unref_list);
+  const int error = kmod.calls.module_new_from_lookup(kmod.context.get(), alias, &list);
+  Modules modules(list, kmod.calls.module_unref_list);
   // An index that isn't there counts as empty; those that must be were looked for before.
   if (error < 0 && error != -ENOSYS && error != -ENOENT) {
     return fail(system_error(-error, "its modules can't be looked up"));
@@ -94,13 +94,13 @@ Result<> add_display_modules(const Kmod& kmod, const char* alias,
                              std::vector<DisplayModule>& display) {
   const auto list = look_up(kmod, alias);
   if (!list) return fail(list.error());
-  const auto& library = kmod.library;
-  for (auto* entry = list->get(); entry != nullptr; entry = library.list_next(list->get(), entry)) {
-    const Module module(library.module_get_module(entry), library.module_unref);
-    const auto name = module_name(library.module_get_name(module.get()));
+  const auto& calls = kmod.calls;
+  for (auto* entry = list->get(); entry != nullptr; entry = calls.list_next(list->get(), entry)) {
+    const Module module(calls.module_get_module(entry), calls.module_unref);
+    const auto name = module_name(calls.module_get_name(module.get()));
     // Only what depmod found as a file has a path.
     if (!contains(display, name)) {
-      display.push_back({name, library.module_get_path(module.get()) == nullptr});
+      display.push_back({name, calls.module_get_path(module.get()) == nullptr});
     }
   }
   return {};

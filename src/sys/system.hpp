@@ -114,7 +114,8 @@ class System {
                                mode_t mode = 0644) const;
   /// The same for several files: all are on the disk before the first is put into place, and a
   /// directory is synced once. Returns the time that each has got. After a failure some may be the
-  /// new ones. Errors: conflict where a file isn't `instead_of` any more, by its time and size, or is gone.
+  /// new ones. Errors: conflict where a file isn't `instead_of` any more, by its time and size, or
+  /// is gone.
   [[nodiscard]] Result<std::vector<timespec>> write(const std::vector<FileWrite>& files) const;
   /// Removes the temporary file that a `write` to this path left when it was killed, if it did.
   [[nodiscard]] Result<> remove_leftover(std::string_view path) const;

@@ -51,6 +51,12 @@ TEST_CASE("matches_glob: a star is any text") {
   CHECK_FALSE(matches_glob("", "a"));
 }
 
+TEST_CASE("without_tag: a tag in brackets at the beginning goes, everything else stays") {
+  CHECK(without_tag("[json.exception.parse_error.101] parse error at 1") == "parse error at 1");
+  CHECK(without_tag("an error [1] here") == "an error [1] here");
+  CHECK(without_tag("[open") == "[open");
+}
+
 TEST_CASE("Error: steps are told from the outermost in") {
   const auto error =
       Error{Errc::not_found, "'x': no such file"}.while_doing("reading x").while_doing("verify");

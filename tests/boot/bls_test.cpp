@@ -8,6 +8,7 @@
 #include "support/snapshot.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace peerpath;
 using namespace peerpath::boot;
@@ -345,6 +346,18 @@ TEST_CASE("bls: a name that isn't UTF-8 → the administrator's word stays there
   machine.root.file("/boot/loader/entries/caf\xe9.conf",
                     "linux /vmlinuz-6.12.0-55.el10.x86_64\noptions ro iommu=pt\n");
   check_round_trip(machine);
+}
+
+TEST_CASE("bls: the healing script was switched off → said, and left so") {
+  BlsRoot machine;
+  REQUIRE(ensure(machine.system, {}));
+  CHECK_FALSE(said(audit(machine.system, {}).value(), "not executable"));
+  std::filesystem::permissions(machine.root.path() + "/etc/grub.d/99_peerpath",
+                               std::filesystem::perms::owner_read);
+  const auto outcome = audit(machine.system, {}).value();
+  CHECK(said(outcome, "/etc/grub.d/99_peerpath': not executable"));
+  CHECK(outcome.status == ExitStatus::good);
+  CHECK_FALSE(ensure(machine.system, {}).value().changed);
 }
 
 TEST_CASE("bls: a quote that GRUB can't parse → said so") {

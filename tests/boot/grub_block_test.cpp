@@ -166,6 +166,41 @@ TEST_CASE(
   CHECK(differences(before, snapshot(machine.root.path())) == "");
 }
 
+TEST_CASE("grub-settings: our block twice → an error with the second one's line, nothing changed") {
+  ClassicRoot machine;
+  REQUIRE(ensure(machine.system, {}));
+  const auto text = machine.settings();
+  const auto begin = text.find("# BEGIN peerpath");
+  machine.root.file("/etc/default/grub", text + text.substr(begin));
+  const auto line = std::ranges::count(text, '\n') + 1;
+  const auto before = snapshot(machine.root.path());
+  for (const auto operation : {ensure, revert}) {
+    const auto outcome = operation(machine.system, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == Errc::malformed);
+    CHECK(contains(outcome.error().text(), "line " + std::to_string(line) + ": peerpath's block"));
+  }
+  CHECK(differences(before, snapshot(machine.root.path())) == "");
+}
+
+TEST_CASE(
+    "grub-settings: a `return` that's passed by; one that isn't → what it keeps out is said") {
+  ClassicRoot machine;
+  SECTION("passed by") {
+    machine.root.file("/etc/default/grub", "[ -z \"$x\" ] || return 0\nGRUB_CMDLINE_LINUX=quiet\n");
+    CHECK(ensure(machine.system, {}).value().status == ExitStatus::good);
+  }
+  SECTION("taken") {
+    machine.root.file("/etc/default/grub", "GRUB_CMDLINE_LINUX=quiet\nreturn 0\n");
+    const auto before = snapshot(machine.root.path());
+    const auto outcome = ensure(machine.system, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == Errc::unsupported);
+    CHECK(contains(outcome.error().text(), "don't come to a command line with 'iommu=pt'"));
+    CHECK(differences(before, snapshot(machine.root.path())) == "");
+  }
+}
+
 TEST_CASE("grub-settings: a contrary word → conflict with file and line, nothing changed") {
   ClassicRoot machine;
   machine.settings("GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX=\"iommu=nopt\"\n");

@@ -213,6 +213,18 @@ TEST_CASE("kernelstub: a contrary word → conflict with its line, nothing is ch
   CHECK(ensure(machine.system, {.force = true}).value().status == ExitStatus::good);
 }
 
+TEST_CASE(
+    "kernelstub: a configuration that's no JSON → its file and line, without a library's tag") {
+  PopRoot machine("{\n  \"user\": [\n");
+  const auto outcome = ensure(machine.system, {});
+  REQUIRE_FALSE(outcome);
+  INFO(outcome.error().text());
+  CHECK(outcome.error().code == Errc::malformed);
+  CHECK(
+      contains(outcome.error().text(), std::string(Kernelstub::settings_path) + "': parse error"));
+  CHECK(contains(outcome.error().text(), "line 3"));
+}
+
 TEST_CASE("kernelstub: a place where the word wouldn't work → unsupported, nothing is changed") {
   PopRoot machine(configuration(R"(["quiet", "foo=\"bar"])"));
   const NothingChanged state(machine.root);

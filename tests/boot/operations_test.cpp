@@ -482,6 +482,9 @@ TEST_CASE("ensure: grub-probe doesn't work here → deferred, the settings are i
   GrubRoot machine;
   machine.system.on("grub-probe", failed(1, "grub-probe: error: cannot find a device for /\n"));
   const auto before = machine.config();
+  const auto rehearsed = ensure(machine.system, {.dry_run = true}).value();
+  CHECK(rehearsed.result == "would-change");
+  CHECK(said(rehearsed, "cannot find a device"));
   const auto outcome = ensure(machine.system, {}).value();
   CHECK(outcome.status == ExitStatus::good);
   CHECK(outcome.result == "deferred");

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/snapshot.hpp"
 #include "support/temp_root.hpp"
+#include "sys/process.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -63,6 +64,16 @@ Ran run_as_nobody(const std::vector<std::string>& arguments) {
   ::close(ends[0]);
   return {WEXITSTATUS(status), said, ""};
 }
+
+/// A root in which a Linux may be, without a boot loader.
+struct LinuxRoot {
+  TempRoot root;
+
+  LinuxRoot() {
+    root.file("/etc/os-release", "ID=debian\n").file("/bin/sh", test::elf_header(62), 0755);
+  }
+  Ran run(const std::string& command) { return ::run({command, "--root", root.path()}); }
+};
 
 /// A machine whose GPU is translated, as a recorded tree has it.
 void add_translated_gpu(TempRoot& root) {
@@ -320,7 +331,7 @@ TEST_CASE("explain: every id has a text and a document") {
 }
 
 TEST_CASE("ensure, audit: a file that only root may read → said so, to who isn't root") {
-  if (::geteuid() != 0) {
+  if (!is_superuser()) {
     WARN("skipped: only root can become somebody else");
     return;
   }
@@ -338,7 +349,7 @@ TEST_CASE("ensure, audit: a file that only root may read → said so, to who isn
 }
 
 TEST_CASE("audit: Proxmox's list of ESPs or its directory can't be read → never good") {
-  if (::geteuid() != 0) {
+  if (!is_superuser()) {
     WARN("skipped: only root can become somebody else");
     return;
   }
@@ -358,22 +369,39 @@ TEST_CASE("audit: Proxmox's list of ESPs or its directory can't be read → neve
 }
 
 TEST_CASE("settings with a mistake: ensure names the place, revert doesn't need them") {
-  TempRoot root;
-  root.file("/etc/os-release", "ID=debian\n").file("/bin/sh", test::elf_header(62), 0755);
-  root.file("/etc/peerpath/peerpath.conf", "match = 10de:*:0300\nuki-adon = yes\n");
-  const auto ensured = run({"ensure", "--root", root.path()});
+  LinuxRoot machine;
+  machine.root.file("/etc/peerpath/peerpath.conf", "match = 10de:*:0300\nuki-adon = yes\n");
+  const auto ensured = machine.run("ensure");
   CHECK(ensured.status == 1);
-  CHECK(ensured.says(root.path() + "/etc/peerpath/peerpath.conf': line 2: "));
-  CHECK(run({"revert", "--root", root.path()}).status == 0);
+  CHECK(ensured.says("/etc/peerpath/peerpath.conf': line 2: "));
+  CHECK(machine.run("revert").status == 0);
 }
 
 TEST_CASE("settings: a key without its certificate → an error that names the file") {
-  TempRoot root;
-  root.file("/etc/os-release", "ID=debian\n").file("/bin/sh", test::elf_header(62), 0755);
-  root.file("/etc/peerpath/peerpath.conf.d/a.conf", "secure-boot-key = /etc/k\n");
-  const auto alone = run({"audit", "--root", root.path()});
+  LinuxRoot machine;
+  machine.root.file("/etc/peerpath/peerpath.conf.d/a.conf", "secure-boot-key = /etc/k\n");
+  const auto alone = machine.run("audit");
   CHECK(alone.status == 1);
   CHECK(alone.says("/etc/peerpath/peerpath.conf.d/a.conf': 'secure-boot-key' and"));
-  root.file("/etc/peerpath/peerpath.conf.d/b.conf", "secure-boot-certificate = /etc/c\n");
-  CHECK_FALSE(run({"audit", "--root", root.path()}).says("need each other"));
+  machine.root.file("/etc/peerpath/peerpath.conf.d/b.conf", "secure-boot-certificate = /etc/c\n");
+  CHECK_FALSE(machine.run("audit").says("need each other"));
+}
+
+TEST_CASE("audit: one line for a directory that only root may read, and what to do") {
+  if (!is_superuser()) {
+    WARN("skipped: only root can become somebody else");
+    return;
+  }
+  LinuxRoot machine;
+  const auto path = machine.root.path();
+  machine.root.directory("/boot/loader/entries").directory("/boot/EFI/Linux");
+  REQUIRE(::chmod(path.c_str(), 0755) == 0);
+  REQUIRE(::chmod((path + "/boot").c_str(), 0700) == 0);
+  const auto ran = run_as_nobody({"audit", "--root", path});
+  INFO(ran.out);
+  CHECK(ran.status != 0);
+  const auto first = ran.out.find("what's in it isn't known");
+  REQUIRE(first != std::string::npos);
+  CHECK(first == ran.out.rfind("what's in it isn't known"));
+  CHECK(ran.says("try again as root"));
 }

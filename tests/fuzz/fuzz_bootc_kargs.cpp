@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any bytes as a file of bootc's kargs.d: what's found stands in the file, on the line that's said.
-#include "boot/bootc_kargs.hpp"
-
 #include "base/text.hpp"
+#include "boot/bootc_kargs.hpp"
 #include "require.hpp"
 
 #include <cstdint>
