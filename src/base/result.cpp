@@ -37,6 +37,8 @@ Errc errc_of(int sys_errno) {
       return Errc::no_space;
     case EROFS:
       return Errc::read_only;
+    case EINVAL:
+      return Errc::invalid;
     default:
       return Errc::internal;
   }

@@ -23,6 +23,7 @@ enum class Errc {
   no_space,
   read_only,
   usage,
+  invalid,  ///< EINVAL: it can't be asked for of this
   internal,
 };
 

@@ -40,7 +40,7 @@ Result<> check_linux_root(const System& system) {
 
 Result<cmdline::Arch> root_arch(const System& system) {
   for (const std::string_view program : {"/bin/sh", "/sbin/init", "/usr/lib/systemd/systemd"}) {
-    const auto file = system.read(program);
+    const auto file = system.read_range(program, 0, 64);
     if (!file) continue;
     if (const auto arch = elf_arch(*file)) return *arch;
   }

@@ -17,15 +17,17 @@ constexpr Record record{
         "Compares what the boot loader's configuration gives the running kernel's version at its "
         "next boot with what this boot was given. It warns when they differ in whether devices are "
         "translated: either a reboot is still to come, or the next one will lose what is in force "
-        "now. It doesn't apply where there is no boot configuration, as in a container, where the "
-        "boot loader isn't supported, or without a device to be checked.",
+        "now. It warns, too, when an image is loaded that kexec would boot next, as nothing tells "
+        "its command line; one for a crash is no matter. It doesn't apply where there is no boot "
+        "configuration, as in a container, where the boot loader isn't supported, or without a "
+        "device to be checked.",
     .causes =
         "'peerpath ensure' has run since the last boot; or the running kernel was booted "
         "with words that were typed at the boot menu or have been taken out of the boot "
-        "configuration since.",
+        "configuration since; or 'kexec -l' was run, perhaps by a package or a reboot tool.",
     .remedy =
         "Reboot where passthrough is configured but not in force. Run 'peerpath ensure' "
-        "where it's in force but not configured.",
+        "where it's in force but not configured. Unload an image of kexec's with 'kexec -u'.",
     .since = "0.1.0",
 };
 
@@ -45,7 +47,23 @@ Finding without_configuration(const Error& error) {
   return finding;
 }
 
-std::vector<Finding> run(const Facts& facts) {
+/// What kexec boots has the command line that it was loaded with, whatever the boot configuration
+/// says. An image for a crash is no matter.
+void consider_kexec(const Facts& facts, Finding& finding) {
+  const auto& loaded = facts.machine.kexec_loaded;
+  const std::string source = "/sys/kernel/kexec_loaded";
+  if (loaded && !*loaded) return;
+  finding.evidence.push_back({source, loaded ? "1" : loaded.error().text(), "0"});
+  if (finding.status != Status::ok && finding.status != Status::not_applicable) return;
+  finding.status = loaded ? Status::warn : Status::unknown;
+  finding.cause = loaded ? "an image is loaded that kexec would boot next; what command line it "
+                           "has can't be told"
+                         : "whether kexec would boot next can't be told: " + loaded.error().text();
+  finding.remedy = loaded ? "unload it with 'kexec -u', or reboot through the boot loader"
+                          : "mend what can't be read, then run 'peerpath verify' again";
+}
+
+std::vector<Finding> compare(const Facts& facts) {
   if (overall(facts) == Overall::none) return {no_devices(std::string(record.id), facts)};
   // The boot configuration is judged without knowing whose IOMMU it is, so this has to be, too:
   // otherwise `intel_iommu=off` on both sides would look like a difference.
@@ -72,6 +90,12 @@ std::vector<Finding> run(const Facts& facts) {
                          : "put 'iommu.passthrough=1' into the boot configuration";
   }
   return {finding};
+}
+
+std::vector<Finding> run(const Facts& facts) {
+  auto findings = compare(facts);
+  if (overall(facts) != Overall::none) consider_kexec(facts, findings.front());
+  return findings;
 }
 
 }  // namespace

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the running kernel's command line asks for, as the kernel's own parsers read it.
 #include "check/checks.hpp"
+#include "check/conflict_causes.hpp"
 #include "check/devices.hpp"
 #include "check/running.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace peerpath::check {
 namespace {
 
 constexpr Record record{
     .id = "cmdline.effective",
-    .title = "Passthrough asked for at this boot",
+    .title = "What the kernel command line asks for",
     .message_id = "46884cd59d6f40388606651dc4b02182",
     .meaning =
         "Reads /proc/cmdline as the kernel does: the last of the 'iommu=' and 'iommu.passthrough=' "
@@ -40,18 +39,6 @@ struct Outcome {
 
 bool has_units(const Facts& facts) {
   return !facts.iommu.units || !facts.iommu.units->empty();
-}
-
-/// Firmware describes an Intel IOMMU, but this kernel only uses one that it's told to use.
-bool is_intel_off_by_default(const Facts& facts) {
-  const auto& tables = facts.iommu.firmware_tables;
-  const bool intel = std::find(tables.begin(), tables.end(), "DMAR") != tables.end();
-  return intel && !has_units(facts) && facts.kernel.config &&
-         !facts.kernel.config->intel_default_on;
-}
-
-Evidence intel_default_evidence(const Facts& facts) {
-  return {facts.kernel.config->source, "CONFIG_INTEL_IOMMU_DEFAULT_ON isn't set", ""};
 }
 
 /// No word decides, and no device is translated.

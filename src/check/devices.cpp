@@ -43,6 +43,13 @@ Overall overall(const Facts& facts) {
   return Overall::untranslated;
 }
 
+bool has_no_iommu(const Facts& facts) {
+  if (!facts.devices || facts.devices->empty()) return false;
+  return std::all_of(facts.devices->begin(), facts.devices->end(), [](const auto& device) {
+    return translation_of(device) == Translation::no_iommu;
+  });
+}
+
 std::vector<Evidence> translated_devices(const Facts& facts) {
   std::vector<Evidence> evidence;
   if (!facts.devices) return evidence;
@@ -66,6 +73,14 @@ Finding no_devices(std::string id, const Facts& facts) {
           .status = Status::not_applicable,
           .evidence = {{"/sys/bus/pci/devices", "no device matches", facts.match_list}},
           .cause = "this machine has no device that is to be checked"};
+}
+
+Finding unlisted(std::string id, const Error& error) {
+  return {.id = std::move(id),
+          .status = Status::unknown,
+          .evidence = {{"/sys/bus/pci/devices", error.text(), "the devices to be checked"}},
+          .cause = "the PCI devices can't be read: " + error.text(),
+          .remedy = "mend what can't be read, then run 'peerpath verify' again"};
 }
 
 Evidence unit_evidence(const Facts& facts) {

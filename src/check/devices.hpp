@@ -31,6 +31,9 @@ enum class Overall {
 };
 [[nodiscard]] Overall overall(const Facts& facts);
 
+/// Whether there are such devices and none is in an IOMMU group.
+[[nodiscard]] bool has_no_iommu(const Facts& facts);
+
 /// Of the devices that are translated or unusable: where that's written.
 [[nodiscard]] std::vector<Evidence> translated_devices(const Facts& facts);
 
@@ -39,6 +42,10 @@ enum class Overall {
 
 /// The finding of a check that has nothing to look at, where no device matches the list.
 [[nodiscard]] Finding no_devices(std::string id, const Facts& facts);
+
+/// The finding of a check that needs what the error kept from being read: the devices, or where
+/// they are.
+[[nodiscard]] Finding unlisted(std::string id, const Error& error);
 
 /// "dmar0, dmar1", "none", or why that can't be told.
 [[nodiscard]] Evidence unit_evidence(const Facts& facts);

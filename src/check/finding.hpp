@@ -26,9 +26,10 @@ struct Finding {
   std::string id;
   Status status = Status::unknown;
   std::optional<std::string> device = {};
-  std::vector<Evidence> evidence = {};  ///< at least one, whatever the status
-  std::string cause = {};               ///< why it is so; empty when ok
-  std::string remedy = {};              ///< what to do; set exactly when fail, warn or unknown
+  std::vector<Evidence> evidence = {};   ///< at least one, whatever the status
+  std::string cause = {};                ///< why it is so; empty when ok
+  std::string remedy = {};               ///< what to do; set exactly when fail, warn or unknown
+  std::optional<std::string> peer = {};  ///< the other device, where it is about a pair
 };
 
 /// The worst of the findings' statuses: fail, unknown, warn, ok, in this order.

@@ -2,6 +2,7 @@
 // The truth about each device: the type of its IOMMU group. Neither the command line nor a log
 // line ever makes this check pass; they only say why it failed.
 #include "check/checks.hpp"
+#include "check/conflict_causes.hpp"
 #include "check/devices.hpp"
 #include "check/running.hpp"
 
@@ -62,10 +63,12 @@ std::string why_by_default(const Facts& facts, const cmdline::Judgement& judgeme
   std::string why = "nothing on the kernel command line asks for passthrough";
   if (!facts.kernel.config) return why + ", so the kernel's default applies";
   if (default_is_passthrough(facts)) {
-    return fmt::format(
-        "{}; this kernel's default does ({}), but memory encryption, an untrusted port or a "
-        "driver stands against it",
-        why, describe_default(facts));
+    const auto encryption = encryption_evidence(facts);
+    return fmt::format("{}; this kernel's default does ({}), but {}", why, describe_default(facts),
+                       encryption ? fmt::format("memory encryption takes it away ({}: {})",
+                                                encryption->source, encryption->observed)
+                                  : "memory encryption, an untrusted port or a driver stands "
+                                    "against it");
   }
   return fmt::format("{} and this kernel's default is translation ({})", why,
                      describe_default(facts));
@@ -90,7 +93,7 @@ std::string how_to_pass_through(const Result<Running>& running) {
   const auto& judgement = running->judgement;
   auto ask = how_to_ask(running->arch);
   if (!judgement.decided_by) return ask;
-  if (cmdline::is_untranslated(judgement.mode)) return "see 'peerpath explain cmdline.conflict'";
+  if (cmdline::is_untranslated(judgement.mode)) return "do what cmdline.conflict's remedy says";
   return fmt::format("take '{}' off the kernel command line, {}", judgement.decided_by->text, ask);
 }
 

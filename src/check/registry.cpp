@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "check/checks.hpp"
+#include "check/selftest_records.hpp"
 
 #include <array>
 
 namespace peerpath::check {
 namespace {
 
-constexpr std::array<const Check*, 4> checks{
+constexpr std::array<const Check*, 18> checks{
     &iommu_group_type,
+    &iommu_group_members,
     &cmdline_effective,
     &cmdline_conflict,
+    &cmdline_fwupd,
+    &iommu_default_domain,
+    &iommu_memory_encryption,
     &boot_pending_reboot,
-};
-
-constexpr Record selftest{
-    .id = "p2p.selftest",
-    .title = "CUDA peer-to-peer self-test",
-    .message_id = "4a051c9c57db49279ded89573ddfbca8",
-    .meaning =
-        "Asks the CUDA driver how many GPUs there are. This version has no test of the pairs "
-        "of GPUs yet, so it never says that data arrives intact: with two GPUs or more the "
-        "result is unknown. Without an NVIDIA driver, or with fewer than two GPUs, there is "
-        "nothing to test and it doesn't apply.",
-    .causes =
-        "Unknown because this version has no pair test, or because the driver is there but "
-        "can't be asked: it doesn't match its kernel module, or the device files are missing.",
-    .remedy =
-        "Judge by the findings of 'peerpath verify', and copy data between the GPUs with a "
-        "program that compares it afterwards. Where the driver can't be asked, see to it that "
-        "'nvidia-smi' lists the GPUs.",
-    .since = "0.1.0",
+    &pcie_acs_redirect,
+    &pcie_acs_override,
+    &pcie_link,
+    &pcie_bar_size,
+    &platform_virtual_machine,
+    &platform_direct_link,
+    &gpu_peer_access,
+    &gpu_driver_options,
+    &gpu_partitioning,
+    &kernel_dma_faults,
 };
 
 constexpr Record boot_check{
@@ -56,7 +52,8 @@ std::vector<const Record*> all_records() {
   std::vector<const Record*> records;
   for (const auto* check : checks)
     records.push_back(&check->record);
-  records.push_back(&selftest);
+  for (const auto& record : selftest_records())
+    records.push_back(&record);
   records.push_back(&boot_check);
   return records;
 }

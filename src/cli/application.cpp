@@ -11,7 +11,9 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <clocale>
 #include <cstdlib>
+#include <langinfo.h>
 #include <optional>
 #include <ostream>
 
@@ -69,6 +71,16 @@ bool wants_colour(bool out_is_terminal) {
   const char* term = std::getenv("TERM");
   return out_is_terminal && (no_color == nullptr || *no_color == '\0') &&
          !(term != nullptr && std::string_view(term) == "dumb");
+}
+
+/// By the locale alone, as lsblk and tree do it, whether it's a terminal or not. The locale isn't
+/// made the program's own: that would change what isalpha and the like say of bytes.
+bool locale_is_utf8() {
+  const auto locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (locale == nullptr) return false;
+  const bool is_utf8 = std::string_view(::nl_langinfo_l(CODESET, locale)) == "UTF-8";
+  ::freelocale(locale);
+  return is_utf8;
 }
 
 /// The first argument that the command doesn't take.
@@ -138,7 +150,7 @@ class Application {
                    fmt::format("{} --help", command.name));
     }
     if (values->count("help") != 0) return print(help_of(command, options));
-    const Invocation invocation{*values, colour_};
+    const Invocation invocation{*values, colour_, locale_is_utf8()};
     const auto answer = command.run(invocation);
     if (!answer) return report_error(command, answer.error(), exit_status_of(answer.error().code));
     if (answer->instead) return report_error(command, *answer->instead, answer->status);

@@ -2,13 +2,15 @@
 #include "cli/boot_report_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/gather.hpp"
+#include "cli/progress.hpp"
+#include "cli/run_selftest.hpp"
 #include "cli/selftest_finding.hpp"
 #include "cli/settings.hpp"
 #include "cmdline/tokenise.hpp"
-#include "gpu/cuda_driver.hpp"
 #include "report/journal.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace peerpath::cli {
 namespace {
@@ -37,13 +39,25 @@ Result<> write_report(const System& system, const report::VerifyReport& report) 
   return system.write(report_path, report::to_json(report));
 }
 
+/// Nothing where the settings turn it off.
+std::shared_ptr<const report::Selftest> test_pairs(const System& system, const check::Facts& facts,
+                                                   const Settings& settings) {
+  if (!settings.selftest) return nullptr;
+  SelftestChoice choice;
+  choice.depth = *settings.selftest;
+  choice.budget = settings.selftest_budget;
+  ProgressBar bar;
+  choice.progress = [&](const gpu::Progress& progress) { bar.show(progress); };
+  return std::make_shared<report::Selftest>(run_selftest(system, facts, choice));
+}
+
 Result<Answer> run(const Invocation& invocation) {
   const auto system = System::open("/");
   if (!system) return fail(system.error());
   const auto settings = load_settings(**system);
   if (!settings) return fail(settings.error());
   const auto patterns = invocation.flag("match") ? invocation.list("match") : settings->match;
-  const auto facts = gather_facts(**system, {{}, patterns});
+  const auto facts = gather_facts(**system, {{}, patterns, settings->rdma_nics});
   if (!facts) return fail(facts.error());
   if (is_switched_off(*facts)) {
     return Answer{"peerpath=off on the kernel's command line: not checked\n",
@@ -51,9 +65,11 @@ Result<Answer> run(const Invocation& invocation) {
   }
 
   auto findings = run_checks(*facts);
-  findings.push_back(selftest_finding(gpu::count_gpus()));
-  const auto report =
+  auto selftest = test_pairs(**system, *facts, *settings);
+  findings.push_back(selftest ? selftest_finding(*selftest) : selftest_is_off());
+  auto report =
       make_report(report::VerifyReport::Kind::boot_check, **system, *facts, std::move(findings));
+  report.selftest = std::move(selftest);
   // The journal first: it's what's left when the report can't be written.
   if (!invocation.flag("no-journal")) {
     auto sent = report::send_to_journal(report::journal_entries(report));
@@ -61,7 +77,7 @@ Result<Answer> run(const Invocation& invocation) {
   }
   if (const auto written = write_report(**system, report); !written) return fail(written.error());
   return Answer{invocation.flag("json") ? report::to_json(report)
-                                        : report::to_text(report, {.colour = invocation.colour}),
+                                        : report::to_text(report, text_style(invocation)),
                 static_cast<ExitStatus>(report.exit_status)};
 }
 
@@ -70,9 +86,9 @@ Result<Answer> run(const Invocation& invocation) {
 const Command cmd_boot_check{
     .name = "boot-check",
     .arguments = "",
-    .summary = "what the service runs after boot: verify, journal, report",
+    .summary = "what the service runs after boot: verify, selftest, journal, report",
     .details =
-        "Runs the checks of 'verify', asks the CUDA driver for its GPUs, writes each "
+        "Runs the checks of 'verify' and then the self-test of each two GPUs, writes each "
         "finding to the journal and the whole to /run/peerpath/report.json. The word "
         "'peerpath=off' on the kernel's command line skips it.",
     .add_options = add_options,

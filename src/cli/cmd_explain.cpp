@@ -9,6 +9,13 @@
 namespace peerpath::cli {
 namespace {
 
+tl::unexpected<Error> no_such_finding(const std::string& id) {
+  const auto near = report::near_ids(id);
+  const auto guess = near.empty() ? "" : fmt::format(" (near: {})", join(near, ", "));
+  return fail(Errc::usage, fmt::format("'{}': no such finding{}; 'peerpath explain' lists them",
+                                       printable(id), guess));
+}
+
 Result<Answer> run(const Invocation& invocation) {
   const bool json = invocation.flag("json");
   const auto arguments = invocation.list("argument");
@@ -17,10 +24,7 @@ Result<Answer> run(const Invocation& invocation) {
     return Answer{json ? report::explain_json(records) : report::list_text(records)};
   }
   const auto* record = report::find_record(arguments[0]);
-  if (record == nullptr) {
-    return fail(Errc::usage, fmt::format("'{}': no such finding; 'peerpath explain' lists them",
-                                         printable(arguments[0])));
-  }
+  if (record == nullptr) return no_such_finding(arguments[0]);
   return Answer{json ? report::explain_json({record}) : report::explain_text(*record)};
 }
 

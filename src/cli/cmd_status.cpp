@@ -27,6 +27,11 @@ Result<> check_report(const report::VerifyReport& report) {
   return {};
 }
 
+void add_options(po::options_description& options) {
+  add_verbose_option(options);
+  add_json_option(options);
+}
+
 Result<Answer> run(const Invocation& invocation) {
   const auto system = System::open("/");
   if (!system) return fail(system.error());
@@ -43,9 +48,8 @@ Result<Answer> run(const Invocation& invocation) {
     return no_report("isn't from this boot: run 'peerpath boot-check'");
   }
   if (const auto good = check_report(*report); !good) return fail(good.error());
-  return Answer{
-      invocation.flag("json") ? *json : report::to_text(*report, {.colour = invocation.colour}),
-      static_cast<ExitStatus>(report->exit_status)};
+  return Answer{invocation.flag("json") ? *json : report::to_text(*report, text_style(invocation)),
+                static_cast<ExitStatus>(report->exit_status)};
 }
 
 }  // namespace
@@ -58,7 +62,7 @@ const Command cmd_status{
         "Prints what 'boot-check' found after this boot, and ends with its exit status; with 4 "
         "where "
         "there is no report of this boot.",
-    .add_options = add_json_option,
+    .add_options = add_options,
     .run = run,
 };
 

@@ -21,11 +21,14 @@ namespace po = boost::program_options;
 /// What a command gets from the outside world.
 struct Invocation {
   const po::variables_map& options;
-  bool colour = false;  ///< standard output takes it, and the user doesn't mind
+  bool colour = false;   ///< standard output takes it, and the user doesn't mind
+  bool unicode = false;  ///< by the locale
 
   [[nodiscard]] bool flag(const char* name) const { return options.count(name) != 0; }
   [[nodiscard]] std::vector<std::string> list(const char* name) const;
   [[nodiscard]] std::string root() const;
+  /// The absolute path of the file that this option, which must be there, names.
+  [[nodiscard]] std::string file(const char* name) const;
 };
 
 /// What a command gives back: text for standard output, and the exit status.
@@ -52,6 +55,7 @@ struct Command {
 
 // Options that several commands have, worded the same everywhere.
 void add_root_option(po::options_description& options);
+void add_verbose_option(po::options_description& options);
 void add_json_option(po::options_description& options);
 
 }  // namespace peerpath::cli

@@ -9,6 +9,8 @@ extern const Command cmd_ensure;
 extern const Command cmd_revert;
 extern const Command cmd_audit;
 extern const Command cmd_verify;
+extern const Command cmd_record;
+extern const Command cmd_selftest;
 extern const Command cmd_boot_check;
 extern const Command cmd_status;
 extern const Command cmd_explain;

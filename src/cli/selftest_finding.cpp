@@ -5,35 +5,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace peerpath::cli {
 namespace {
 
 using check::Finding;
 using check::Status;
-using gpu::DriverOutcome;
-using gpu::DriverReport;
+using gpu::RunOutcome;
+using gpu::Verdict;
 
-struct Judgement {
-  Status status = Status::unknown;
-  std::string cause;
-  std::string remedy = {};
-};
+constexpr const char* library = "libcuda.so.1";
 
-Judgement judge_count(int devices) {
-  if (devices >= 2) {
-    return {Status::unknown,
-            fmt::format("this version has no pair test, so nothing is known of how data passes "
-                        "between the {} GPUs",
-                        devices),
-            "judge by the other findings, and copy data between the GPUs with a program that "
-            "compares it afterwards"};
-  }
-  if (devices == 1) {
-    return {Status::not_applicable,
-            "CUDA shows one GPU, and peers need two; with MIG on, it shows one instance, and "
-            "instances have no peers"};
-  }
-  return {Status::not_applicable, "CUDA shows no GPU"};
+Finding start(Status status) {
+  return {.id = "p2p.selftest", .status = status};
 }
 
 std::string remedy_for(unsigned code) {
@@ -51,57 +36,110 @@ std::string remedy_for(unsigned code) {
   }
 }
 
-Judgement judge(const DriverReport& driver) {
-  switch (driver.outcome) {
-    case DriverOutcome::counted:
-      return judge_count(driver.devices);
-    case DriverOutcome::no_driver:
-      return {Status::not_applicable, "there is no NVIDIA driver"};
-    case DriverOutcome::unusable:
-      return {Status::unknown, "the NVIDIA driver's library can't be used",
-              "install the NVIDIA driver anew, for this architecture"};
-    case DriverOutcome::call_failed:
-      return {Status::unknown, "the NVIDIA driver can't tell how many GPUs there are",
-              remedy_for(driver.code)};
-    case DriverOutcome::timed_out:
-      return {Status::unknown, "the NVIDIA driver doesn't answer", remedy_for(driver.code)};
-    case DriverOutcome::crashed:
-      return {Status::unknown, "the NVIDIA driver crashed", remedy_for(driver.code)};
-    case DriverOutcome::not_asked:
-      break;
-  }
-  return {Status::unknown, "the NVIDIA driver could not be asked",
-          "free memory or processes, and check again"};
-}
-
-constexpr const char* library = "libcuda.so.1";
-
 /// The loader begins with the library's name, which the evidence has already.
 std::string without_name(const std::string& detail) {
   const auto name = fmt::format("{}: ", library);
   return detail.starts_with(name) ? detail.substr(name.size()) : detail;
 }
 
-std::string shown_version(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+std::string why_too_few(std::size_t gpus) {
+  if (gpus == 0) return "CUDA shows no GPU";
+  return "CUDA shows one GPU, and peers need two; with MIG on, it shows one instance, and "
+         "instances have no peers";
+}
+
+Finding untested(const gpu::SelftestReport& run) {
+  const bool failed = run.outcome == RunOutcome::not_listed;
+  auto finding = start(failed ? Status::unknown : Status::not_applicable);
+  finding.evidence.push_back({library, without_name(run.detail), "two GPUs or more"});
+  if (run.outcome == RunOutcome::no_driver) {
+    finding.cause = "there is no NVIDIA driver";
+  } else if (run.outcome == RunOutcome::too_few_gpus) {
+    finding.cause = why_too_few(run.gpus.size());
+  } else {
+    finding.cause = "the NVIDIA driver could not be asked for its GPUs";
+    finding.remedy = remedy_for(run.code);
+  }
+  return finding;
+}
+
+/// In the order of check::verdict.
+Status status_of(const gpu::SelftestReport& run) {
+  std::vector<Finding> pairs;
+  for (const auto& pair : run.pairs)
+    pairs.push_back({.id = "", .status = report::severity_of(pair.verdict)});
+  return pairs.empty() ? Status::unknown : check::verdict(pairs);
+}
+
+std::string words_of(const gpu::PairReport& pair) {
+  std::string words(name_of(pair.verdict));
+  if (pair.failed_test) words += fmt::format(" in {}", name_of(*pair.failed_test));
+  if (pair.signature != gpu::Signature::none) words += fmt::format(": {}", name_of(pair.signature));
+  if (!pair.reason.empty()) words += fmt::format(": {}", pair.reason);
+  return words;
+}
+
+/// Those that are as bad as the finding come first.
+std::vector<const gpu::PairReport*> bad_pairs(const gpu::SelftestReport& run, Status status) {
+  std::vector<const gpu::PairReport*> bad;
+  for (const auto& pair : run.pairs) {
+    if (pair.verdict != Verdict::passed) bad.push_back(&pair);
+  }
+  std::stable_sort(bad.begin(), bad.end(), [&](const auto* a, const auto* b) {
+    const bool a_decides = report::severity_of(a->verdict) == status;
+    const bool b_decides = report::severity_of(b->verdict) == status;
+    return a_decides != b_decides ? a_decides : a->verdict < b->verdict;
+  });
+  return bad;
+}
+
+void add_pairs(const gpu::SelftestReport& run, Finding& finding) {
+  constexpr std::size_t most = 8;
+  const auto bad = bad_pairs(run, finding.status);
+  for (std::size_t i = 0; i < std::min(bad.size(), most); ++i) {
+    finding.evidence.push_back({fmt::format("{} to {}", run.gpus.at(bad[i]->source).bdf,
+                                            run.gpus.at(bad[i]->destination).bdf),
+                                words_of(*bad[i]), "passed"});
+  }
+  finding.evidence.push_back(
+      {fmt::format("{} ordered pairs", run.pairs.size()), report::pair_counts(run), "all passed"});
+  if (bad.empty()) return;
+  const auto& worst = *bad.front();
+  finding.cause =
+      fmt::format("of {} ordered pairs of GPUs: {}", run.pairs.size(), report::pair_counts(run));
+  finding.remedy = report::remedy_of(worst.verdict, worst.signature);
 }
 
 }  // namespace
 
-Finding selftest_finding(const DriverReport& driver) {
-  auto judgement = judge(driver);
-  Finding finding{.id = "p2p.selftest", .status = judgement.status};
-  finding.cause = std::move(judgement.cause);
-  finding.remedy = std::move(judgement.remedy);
-  finding.evidence.push_back({library, without_name(driver.detail), "two GPUs or more"});
-  if (driver.version > 0) {
-    finding.evidence.push_back({"cuDriverGetVersion", "CUDA " + shown_version(driver.version), ""});
+Finding selftest_finding(const report::Selftest& selftest) {
+  const auto& run = selftest.run;
+  auto finding = run.outcome == RunOutcome::tested ? start(status_of(run)) : untested(run);
+  if (run.outcome == RunOutcome::tested) add_pairs(run, finding);
+  if (run.pairs.empty() && run.outcome == RunOutcome::tested) {
+    finding.cause = "no pair of GPUs was tested";
+    finding.remedy = "run 'peerpath selftest', and see what it says";
   }
-  if (driver.left_behind) {
-    finding.cause += "; the process that asked it doesn't end, even when killed";
+  if (run.driver_version > 0) {
+    finding.evidence.push_back(
+        {"cuDriverGetVersion",
+         fmt::format("CUDA {}.{}", run.driver_version / 1000, run.driver_version % 1000 / 10), ""});
+  }
+  for (const auto& line : run.not_tested)
+    finding.evidence.push_back({"not tested", line, ""});
+  if (!run.left_behind.empty()) {
+    if (finding.status != Status::fail) finding.status = Status::unknown;
+    finding.cause += finding.cause.empty() ? "" : "; ";
+    finding.cause += "a process of the test doesn't end, even when killed";
     finding.remedy = "reboot: a process hangs inside the driver";
-    finding.status = Status::unknown;
   }
+  return finding;
+}
+
+Finding selftest_is_off() {
+  auto finding = start(Status::not_applicable);
+  finding.evidence.push_back({"peerpath.conf", "selftest=off", ""});
+  finding.cause = "the settings turn the self-test off";
   return finding;
 }
 

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "check/finding.hpp"
-#include "gpu/cuda_driver.hpp"
+#include "report/selftest_report.hpp"
 
 namespace peerpath::cli {
 
-/// What the number of GPUs says about the peer-to-peer self-test: `p2p.selftest`. Not applicable
-/// without an NVIDIA driver or with fewer than two GPUs; otherwise unknown, for this version has
-/// no test of the pairs.
-[[nodiscard]] check::Finding selftest_finding(const gpu::DriverReport& driver);
+/// What a run of the self-test comes to: `p2p.selftest`. Good only where every pair passed. Not
+/// applicable without an NVIDIA driver or with fewer than two GPUs.
+[[nodiscard]] check::Finding selftest_finding(const report::Selftest& selftest);
+
+/// The same finding where the settings turn the self-test off.
+[[nodiscard]] check::Finding selftest_is_off();
 
 }  // namespace peerpath::cli

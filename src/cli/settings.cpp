@@ -2,6 +2,7 @@
 #include "cli/settings.hpp"
 
 #include "base/text.hpp"
+#include "cli/selftest_options.hpp"
 #include "probe/pci.hpp"
 
 #include <boost/program_options.hpp>
@@ -34,15 +35,40 @@ Result<std::vector<std::string>> settings_files(const System& system) {
 /// What one file sets.
 struct FileSettings {
   std::vector<std::string> match;
+  std::optional<bool> rdma_nics;
   std::optional<bool> arm64_passthrough;
   std::optional<bool> uki_addon;
   std::optional<std::string> secure_boot_key;
   std::optional<std::string> secure_boot_certificate;
+  std::optional<std::optional<gpu::Depth>> selftest;
+  std::optional<std::chrono::seconds> selftest_budget;
 };
+
+/// How deep the check at boot tests; nothing where it's off. Errors: malformed.
+Result<std::optional<gpu::Depth>> parse_selftest(const std::string& text) {
+  if (text == "off") return std::nullopt;
+  if (text == "quick") return gpu::Depth::quick;
+  if (text == "normal") return gpu::Depth::normal;
+  return fail(Errc::malformed, fmt::format("'{}': selftest is off, quick or normal", text));
+}
 
 template <class Value>
 void take(const po::variables_map& values, const char* name, std::optional<Value>& found) {
   if (values.count(name) != 0) found = values[name].as<Value>();
+}
+
+Result<> read_selftest_settings(const po::variables_map& values, FileSettings& found) {
+  if (values.count("selftest") != 0) {
+    const auto depth = parse_selftest(values["selftest"].as<std::string>());
+    if (!depth) return fail(depth.error());
+    found.selftest = *depth;
+  }
+  if (values.count("selftest-budget") != 0) {
+    const auto budget = parse_budget(values["selftest-budget"].as<std::string>());
+    if (!budget) return fail(budget.error());
+    found.selftest_budget = *budget;
+  }
+  return {};
 }
 
 /// Boost's parser doesn't say where it stopped, so it gets one line at a time.
@@ -53,9 +79,11 @@ Result<> read_line(std::string_view line, FileSettings& found) {
     return fail(Errc::malformed, "sections have no meaning here");
   }
   po::options_description known;
-  known.add_options()("match", po::value<std::string>())("arm64-passthrough", po::value<bool>())(
-      "uki-addon", po::value<bool>())("secure-boot-key", po::value<std::string>())(
-      "secure-boot-certificate", po::value<std::string>());
+  known.add_options()("match", po::value<std::string>())("rdma-nics", po::value<bool>())(
+      "arm64-passthrough", po::value<bool>())("uki-addon", po::value<bool>())(
+      "secure-boot-key", po::value<std::string>())(
+      "secure-boot-certificate", po::value<std::string>())("selftest", po::value<std::string>())(
+      "selftest-budget", po::value<std::string>());
   po::variables_map values;
   try {
     std::istringstream stream{std::string(line)};
@@ -68,11 +96,12 @@ Result<> read_line(std::string_view line, FileSettings& found) {
     if (const auto match = probe::parse_pci_match(pattern); !match) return fail(match.error());
     found.match.push_back(pattern);
   }
+  take(values, "rdma-nics", found.rdma_nics);
   take(values, "arm64-passthrough", found.arm64_passthrough);
   take(values, "uki-addon", found.uki_addon);
   take(values, "secure-boot-key", found.secure_boot_key);
   take(values, "secure-boot-certificate", found.secure_boot_certificate);
-  return {};
+  return read_selftest_settings(values, found);
 }
 
 Result<FileSettings> read_file(const System& system, const std::string& file) {
@@ -101,12 +130,15 @@ Result<Settings> load_settings(const System& system) {
     auto found = read_file(system, file);
     if (!found) return fail(found.error());
     if (!found->match.empty()) settings.match = std::move(found->match);
+    settings.rdma_nics = found->rdma_nics.value_or(settings.rdma_nics);
     settings.arm64_passthrough = found->arm64_passthrough.value_or(settings.arm64_passthrough);
     settings.uki_addon = found->uki_addon.value_or(settings.uki_addon);
     if (found->secure_boot_key || found->secure_boot_certificate) key_file = file;
     settings.secure_boot_key = found->secure_boot_key.value_or(settings.secure_boot_key);
     settings.secure_boot_certificate =
         found->secure_boot_certificate.value_or(settings.secure_boot_certificate);
+    settings.selftest = found->selftest.value_or(settings.selftest);
+    settings.selftest_budget = found->selftest_budget.value_or(settings.selftest_budget);
   }
   if (settings.secure_boot_key.empty() != settings.secure_boot_certificate.empty()) {
     return fail(Errc::malformed,

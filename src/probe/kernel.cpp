@@ -72,6 +72,8 @@ Result<KernelConfig> parse_kernel_config(const std::string& text) {
       config.default_domain = KernelConfig::Default::passthrough;
     } else if (is(line, "CONFIG_INTEL_IOMMU_DEFAULT_ON")) {
       config.intel_default_on = true;
+    } else if (line == "CONFIG_AMD_MEM_ENCRYPT_ACTIVE_BY_DEFAULT=y") {
+      config.memory_encryption_on = true;
     }
   }
   if (!mentioned) return fail(Errc::malformed, "not a kernel's build configuration with an IOMMU");

@@ -14,8 +14,9 @@ namespace peerpath::probe {
 struct KernelConfig {
   enum class Default { lazy, strict, passthrough };
   Default default_domain = Default::lazy;
-  bool intel_default_on = false;  ///< CONFIG_INTEL_IOMMU_DEFAULT_ON
-  std::string source = {};        ///< the file that says so; empty from parse_kernel_config
+  bool intel_default_on = false;      ///< CONFIG_INTEL_IOMMU_DEFAULT_ON
+  std::string source = {};            ///< the file that says so; empty from parse_kernel_config
+  bool memory_encryption_on = false;  ///< CONFIG_AMD_MEM_ENCRYPT_ACTIVE_BY_DEFAULT; up to 6.8
 };
 
 /// The running kernel; in a recorded tree what was recorded of it.

@@ -2,71 +2,16 @@
 #include "probe/pci.hpp"
 
 #include "base/text.hpp"
+#include "probe/pci_attribute.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace peerpath::probe {
 namespace {
 
-constexpr std::string_view pci_devices = "/sys/bus/pci/devices";
 constexpr std::string_view iommu_groups = "/sys/kernel/iommu_groups";
-/// An attribute of sysfs is at most one page.
-constexpr std::size_t attribute_limit = 4096;
-
-bool is_hex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
-/// `DDDD:BB:DD.F`, the form of the names in /sys/bus/pci/devices. A domain may have more digits
-/// than four: those of Intel VMD begin at 10000.
-bool is_address(std::string_view text) {
-  const auto parts = split(text, ':');
-  if (parts.size() != 3) return false;
-  const auto slot = parts[2];
-  return parts[0].size() >= 4 && parts[0].size() <= 8 && is_hex(parts[0]) && parts[1].size() == 2 &&
-         is_hex(parts[1]) && slot.size() == 4 && is_hex(slot.substr(0, 2)) && slot[2] == '.' &&
-         slot[3] >= '0' && slot[3] <= '7';
-}
-
-std::string path_of(std::string_view bdf, std::string_view attribute) {
-  return fmt::format("{}/{}/{}", pci_devices, bdf, attribute);
-}
-
-/// An attribute like `0x10de`, of at most that many hexadecimal digits.
-Result<std::uint32_t> read_id(const System& system, const std::string& path, std::size_t digits) {
-  const auto text = system.read(path, attribute_limit);
-  if (!text) return fail(text.error());
-  const auto value = trim(*text);
-  if (value.starts_with("0x") && value.size() > 2 && value.size() <= digits + 2) {
-    if (const auto number = parse_number(value.substr(2), 16)) {
-      return static_cast<std::uint32_t>(*number);
-    }
-  }
-  return fail(Errc::malformed, fmt::format("'{}': not a hexadecimal number", system.shown(path)));
-}
-
-/// The last component of a link's target, or nothing where there's no such link.
-Result<std::optional<std::string>> read_link_name(const System& system, const std::string& path) {
-  const auto info = system.link_info(path);
-  if (!info && info.error().code == Errc::not_found) return std::nullopt;
-  if (!info) return fail(info.error());
-  if (info->kind != FileKind::symlink) {
-    return fail(Errc::malformed, fmt::format("'{}': not a symbolic link", system.shown(path)));
-  }
-  const auto target = system.read_link(path);
-  if (!target) return fail(target.error());
-  return target->substr(target->find_last_of('/') + 1);
-}
 
 /// "No link" is evidence of "no translation" only in a sysfs that shows groups at all, and whose
 /// groups don't have the function: an imitation or a partial copy would otherwise pass for a
@@ -96,7 +41,7 @@ Result<> confirm_no_group(const System& system, const std::string& bdf) {
 }
 
 Result<std::string> read_group_type(const System& system, const PciDevice& device) {
-  const auto path = path_of(device.bdf, "iommu_group/type");
+  const auto path = pci_path(device.bdf, "iommu_group/type");
   const auto text = system.read(path, attribute_limit);
   if (!text) return fail(text.error());
   const auto type = trim(*text);
@@ -110,8 +55,8 @@ Result<std::string> read_group_type(const System& system, const PciDevice& devic
 
 /// Fills in the driver, the group and its type.
 void read_binding(const System& system, PciDevice& device) {
-  const auto driver = read_link_name(system, path_of(device.bdf, "driver"));
-  const auto link = path_of(device.bdf, "iommu_group");
+  const auto driver = read_link_name(system, pci_path(device.bdf, "driver"));
+  const auto link = pci_path(device.bdf, "iommu_group");
   const auto group = read_link_name(system, link);
   if (!driver || !group) {
     device.group_type = fail(driver ? group.error() : driver.error());
@@ -132,10 +77,6 @@ void read_binding(const System& system, PciDevice& device) {
   device.group_type = read_group_type(system, device);
 }
 
-bool class_matches(const PciMatch& match, std::uint32_t class_code) {
-  return fmt::format("{:06x}", class_code).starts_with(match.class_prefix);
-}
-
 /// Reads a function as far as it takes to know that no pattern matches it, and nothing further.
 /// Nothing where none does. A function that can't be read may be one of those that are looked
 /// for, so it's one, with the error in place of its group's type.
@@ -147,7 +88,7 @@ std::optional<PciDevice> read_if_matching(const System& system, const std::strin
     return std::any_of(matches.begin(), matches.end(), predicate);
   };
 
-  const auto class_code = read_id(system, path_of(bdf, "class"), 6);
+  const auto class_code = read_pci_id(system, pci_path(bdf, "class"), 6);
   if (!class_code) {
     device.group_type = fail(class_code.error());
     return device;
@@ -158,7 +99,7 @@ std::optional<PciDevice> read_if_matching(const System& system, const std::strin
   };
   if (!any(by_class)) return std::nullopt;
 
-  const auto vendor = read_id(system, path_of(bdf, "vendor"), 4);
+  const auto vendor = read_pci_id(system, pci_path(bdf, "vendor"), 4);
   if (!vendor) {
     device.group_type = fail(vendor.error());
     return device;
@@ -169,7 +110,7 @@ std::optional<PciDevice> read_if_matching(const System& system, const std::strin
   };
   if (!any(by_vendor)) return std::nullopt;
 
-  const auto id = read_id(system, path_of(bdf, "device"), 4);
+  const auto id = read_pci_id(system, pci_path(bdf, "device"), 4);
   if (!id) {
     device.group_type = fail(id.error());
     return device;
@@ -201,6 +142,10 @@ std::optional<std::uint16_t> parse_id(std::string_view text) {
 
 }  // namespace
 
+bool class_matches(const PciMatch& match, std::uint32_t class_code) {
+  return fmt::format("{:06x}", class_code).starts_with(match.class_prefix);
+}
+
 Result<PciMatch> parse_pci_match(std::string_view text) {
   const auto malformed = [&] {
     return fail(Errc::malformed,
@@ -231,7 +176,7 @@ Result<std::vector<PciDevice>> find_pci_devices(const System& system,
   if (!names) return fail(names.error());
   std::vector<PciDevice> devices;
   for (const auto& name : *names) {
-    if (!is_address(name)) {
+    if (!is_pci_address(name)) {
       return fail(Errc::malformed, fmt::format("'{}/{}': not the address of a PCI function",
                                                system.shown(pci_devices), printable(name)));
     }
@@ -241,20 +186,32 @@ Result<std::vector<PciDevice>> find_pci_devices(const System& system,
   return devices;
 }
 
+Result<std::vector<PciDevice>> find_rdma_nics(const System& system) {
+  PciMatch network;
+  network.class_prefix = "02";
+  auto devices = find_pci_devices(system, {network});
+  if (!devices) return devices;
+  constexpr std::uint16_t mellanox = 0x15b3;
+  constexpr std::uint32_t infiniband_class = 0x0207;
+  std::erase_if(*devices, [&](const PciDevice& device) {
+    return device.vendor != mellanox && device.class_code >> 8U != infiniband_class &&
+           !system.exists(pci_path(device.bdf, "infiniband"));
+  });
+  return devices;
+}
+
 Result<std::vector<PciDevice>> read_pci_devices(const System& system,
                                                 const std::vector<std::string>& bdfs) {
   const std::vector<PciMatch> anything(1);
   std::vector<PciDevice> devices;
   for (const auto& given : bdfs) {
-    auto bdf = lower(given);
-    if (std::count(bdf.begin(), bdf.end(), ':') == 1) bdf.insert(0, "0000:");
-    if (!is_address(bdf)) {
-      return fail(Errc::malformed,
-                  fmt::format("'{}': not a PCI address such as 0000:3b:00.0", printable(given)));
-    }
-    auto device = read_if_matching(system, bdf, anything);
+    const auto bdf = whole_pci_address(given);
+    if (!bdf) return fail(bdf.error());
+    const auto is_it = [&](const PciDevice& device) { return device.bdf == *bdf; };
+    if (std::any_of(devices.begin(), devices.end(), is_it)) continue;
+    auto device = read_if_matching(system, *bdf, anything);
     if (is_gone(system, *device)) {
-      return fail(Errc::not_found, fmt::format("'{}': no such PCI function", bdf));
+      return fail(Errc::not_found, fmt::format("'{}': no such PCI function", *bdf));
     }
     devices.push_back(std::move(*device));
   }

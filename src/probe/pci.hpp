@@ -21,6 +21,8 @@ struct PciMatch {
 };
 /// Errors: malformed, naming the text.
 [[nodiscard]] Result<PciMatch> parse_pci_match(std::string_view text);
+/// Of the class alone.
+[[nodiscard]] bool class_matches(const PciMatch& match, std::uint32_t class_code);
 
 /// One PCI function and what the kernel says of its IOMMU group. Look at `group_type` first:
 /// where it's an error, nothing is known, not even that there is no group.
@@ -44,6 +46,11 @@ struct PciDevice {
 /// (drivers/iommu/iommu.c iommu_group_show_type), world-readable since 4.19.
 [[nodiscard]] Result<std::vector<PciDevice>> find_pci_devices(const System& system,
                                                               const std::vector<PciMatch>& matches);
+
+/// The RDMA network adapters among them, likewise: network controllers that have an `infiniband`
+/// directory, which the kernel makes for each RDMA device (drivers/infiniband/core/device.c),
+/// InfiniBand controllers, and Mellanox's.
+[[nodiscard]] Result<std::vector<PciDevice>> find_rdma_nics(const System& system);
 
 /// The same for functions named by their address, whatever they are. `bdf` may leave the domain
 /// out. Errors: not_found naming the address; malformed.

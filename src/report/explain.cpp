@@ -8,8 +8,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace peerpath::report {
+
+namespace {
+
+/// How many letters must be put in, taken out or changed (Levenshtein's distance).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0U);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const auto changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string> near_ids(std::string_view typed) {
+  constexpr std::size_t longest = 64;
+  constexpr std::size_t most = 3;
+  if (typed.empty() || typed.size() > longest) return {};
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const auto* record : check::all_records()) {
+    const bool is_part = record->id.find(typed) != std::string_view::npos;
+    const auto letters = is_part ? 0 : distance(typed, record->id);
+    if (letters <= record->id.size() / 4) near.emplace_back(letters, record->id);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> ids;
+  for (const auto& [letters, id] : near) {
+    if (ids.size() < most) ids.push_back(id);
+  }
+  return ids;
+}
 
 const check::Record* find_record(std::string_view id) {
   for (const auto* record : check::all_records()) {

@@ -14,6 +14,10 @@ using Records = std::vector<const check::Record*>;
 /// The record of an id; nullptr where there is none.
 [[nodiscard]] const check::Record* find_record(std::string_view id);
 
+/// The ids that somebody who typed this may have meant: those that have it as a part, or else those
+/// that differ in a few letters. At most three.
+[[nodiscard]] std::vector<std::string> near_ids(std::string_view typed);
+
 /// The record's title; the id itself where an older or newer peerpath's report has one that we
 /// don't know.
 [[nodiscard]] std::string title_of(std::string_view id);

@@ -70,6 +70,7 @@ JournalEntry begin_entry(std::string_view id, Status status, const std::string& 
 std::string message_of(const Finding& finding) {
   auto message = fmt::format("{}: {}", name_of(finding.status), finding.id);
   if (finding.device) message += " " + *finding.device;
+  if (finding.peer) message += " – " + *finding.peer;
   if (!finding.evidence.empty()) message += ": " + evidence_line(finding.evidence.front());
   if (!finding.cause.empty()) message += ": " + finding.cause;
   return message;
@@ -78,6 +79,7 @@ std::string message_of(const Finding& finding) {
 JournalEntry entry_of(const Finding& finding, const VerifyReport& report) {
   auto entry = begin_entry(finding.id, finding.status, message_of(finding));
   if (finding.device) add(entry, "PEERPATH_DEVICE", *finding.device);
+  if (finding.peer) add(entry, "PEERPATH_PEER", *finding.peer);
   for (const auto& evidence : finding.evidence) {
     add(entry, "PEERPATH_SOURCE", evidence.source);
     add(entry, "PEERPATH_OBSERVED", evidence.observed);
@@ -86,6 +88,49 @@ JournalEntry entry_of(const Finding& finding, const VerifyReport& report) {
   add(entry, "PEERPATH_CAUSE", finding.cause);
   add(entry, "PEERPATH_REMEDY", finding.remedy);
   add(entry, "PEERPATH_VERSION", report.version);
+  return entry;
+}
+
+/// One line: "corruption: 0000:3b:00.0 -> 0000:86:00.0 in ce-write: zeros at offset 0: why".
+std::string message_of(const gpu::PairReport& pair, const std::string& from,
+                       const std::string& to) {
+  auto message = fmt::format("{}: {} -> {}", name_of(pair.verdict), from, to);
+  if (pair.failed_test) message += fmt::format(" in {}", name_of(*pair.failed_test));
+  if (pair.signature != gpu::Signature::none) {
+    message += fmt::format(": {}", name_of(pair.signature));
+  }
+  if (!pair.reason.empty()) message += ": " + pair.reason;
+  return message;
+}
+
+JournalEntry entry_of(const Selftest& selftest, std::size_t index, const std::string& version) {
+  const auto& pair = selftest.run.pairs[index];
+  const auto& from = selftest.run.gpus.at(pair.source);
+  const auto& to = selftest.run.gpus.at(pair.destination);
+  auto entry = begin_entry(record_id_of(pair.verdict), severity_of(pair.verdict),
+                           message_of(pair, from.bdf, to.bdf));
+  add(entry, "PEERPATH_VERDICT", name_of(pair.verdict));
+  add(entry, "PEERPATH_SRC", from.bdf);
+  add(entry, "PEERPATH_DST", to.bdf);
+  add(entry, "PEERPATH_SRC_UUID", from.uuid);
+  add(entry, "PEERPATH_DST_UUID", to.uuid);
+  if (pair.failed_test) add(entry, "PEERPATH_TEST", name_of(*pair.failed_test));
+  if (pair.signature != gpu::Signature::none) {
+    add(entry, "PEERPATH_SIGNATURE", name_of(pair.signature));
+  }
+  if (const auto* deciding = deciding_result(pair)) {
+    const auto& result = deciding->result;
+    add(entry, "PEERPATH_SIZE", std::to_string(result.bytes));
+    if (result.bad_words > 0) add(entry, "PEERPATH_OFFSET", std::to_string(result.first_bad));
+  }
+  const auto faults = selftest.faults.find(index);
+  if (faults != selftest.faults.end()) {
+    for (const auto& line : faults->second)
+      add(entry, "PEERPATH_KERNEL_LOG", line);
+  }
+  add(entry, "PEERPATH_CAUSE", pair.reason);
+  add(entry, "PEERPATH_REMEDY", remedy_of(pair.verdict, pair.signature));
+  add(entry, "PEERPATH_VERSION", version);
   return entry;
 }
 
@@ -119,10 +164,24 @@ int send(const JournalEntry& entry, Sendv sendv) {
 
 }  // namespace
 
+std::vector<JournalEntry> pair_entries(const Selftest& selftest, const std::string& version) {
+  std::vector<JournalEntry> entries;
+  for (std::size_t i = 0; i < selftest.run.pairs.size(); ++i) {
+    if (selftest.run.pairs[i].verdict != gpu::Verdict::passed) {
+      entries.push_back(entry_of(selftest, i, version));
+    }
+  }
+  return entries;
+}
+
 std::vector<JournalEntry> journal_entries(const VerifyReport& report) {
   std::vector<JournalEntry> entries;
   for (const auto& finding : report.findings)
     entries.push_back(entry_of(finding, report));
+  if (report.selftest) {
+    for (auto& entry : pair_entries(*report.selftest, report.version))
+      entries.push_back(std::move(entry));
+  }
   entries.push_back(summary_of(report));
   return entries;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "report/selftest_report.hpp"
 #include "report/verify_report.hpp"
 
 #include <string>
@@ -18,7 +19,15 @@ struct JournalField {
 /// PEERPATH_OBSERVED and a PEERPATH_EXPECTED. The journal may reorder them.
 using JournalEntry = std::vector<JournalField>;
 
-/// One entry for each finding, in the report's order, and a summary at the end.
+/// One entry for each pair of GPUs that didn't pass the self-test, with the MESSAGE_ID of its
+/// verdict's class and what is known in fields: PEERPATH_SRC, _DST, _TEST, _SIGNATURE, _SIZE,
+/// _OFFSET (bytes), _REMEDY, a PEERPATH_KERNEL_LOG for each line of the kernel log. The summary
+/// over all pairs is the entry of the finding p2p.selftest.
+[[nodiscard]] std::vector<JournalEntry> pair_entries(const Selftest& selftest,
+                                                     const std::string& version);
+
+/// One entry for each finding, in the report's order, one for each pair that didn't pass, and a
+/// summary at the end.
 /// Fact: systemd.journal-fields(7); priorities as in syslog(3).
 [[nodiscard]] std::vector<JournalEntry> journal_entries(const VerifyReport& report);
 

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,11 @@ using Json = nlohmann::ordered_json;
 
 /// The beginning of every document: `schema`, `schema_version`, `version`.
 [[nodiscard]] Json document(std::string_view schema, std::string_view version);
+
+template <class Value>
+[[nodiscard]] Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
 /// The document as text, indented, with a line end. Never throws on bytes that are not UTF-8:
 /// they become U+FFFD.

@@ -11,13 +11,42 @@
 namespace peerpath::report {
 namespace {
 
-/// Columns, as far as every character has one: bytes that don't continue a UTF-8 sequence.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+bool begins_character(char c) {
+  return (c & 0xC0) != 0x80;  // no byte that continues a UTF-8 sequence
+}
+
+std::string_view colour_of(check::Status status) {
+  switch (status) {
+    case check::Status::fail:
+      return "\033[1;31m";
+    case check::Status::unknown:
+      return "\033[1;35m";
+    case check::Status::warn:
+      return "\033[1;33m";
+    case check::Status::ok:
+      return "\033[1;32m";
+    case check::Status::not_applicable:
+      break;
+  }
+  return "\033[2m";
 }
 
 }  // namespace
+
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string shortened(std::string_view text, std::size_t width, std::string_view end) {
+  if (columns(text) <= width) return std::string(text);
+  auto left = width - std::min(width, columns(end));
+  std::size_t kept = 0;
+  while (kept < text.size() && (left > 0 || !begins_character(text[kept]))) {
+    if (begins_character(text[kept])) --left;
+    ++kept;
+  }
+  return std::string(text.substr(0, kept)) + std::string(end);
+}
 
 std::string wrapped(std::string_view text, std::size_t width, std::string_view first,
                     std::string_view rest) {
@@ -42,6 +71,11 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view f
   }
   out += '\n';
   return out;
+}
+
+std::string painted(std::string_view text, check::Status status, bool colour) {
+  if (!colour) return std::string(text);
+  return fmt::format("{}{}\033[0m", colour_of(status), text);
 }
 
 std::string evidence_line(const check::Evidence& evidence) {

@@ -13,6 +13,15 @@ namespace peerpath::report {
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::string_view first,
                                   std::string_view rest);
 
+/// Columns, as far as every character has one.
+[[nodiscard]] std::size_t columns(std::string_view text);
+
+/// The text in at most `width` columns; where something had to go, `end` is its end.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width, std::string_view end);
+
+/// The text in the status' colour, by ECMA-48 sequences, where colours are wanted.
+[[nodiscard]] std::string painted(std::string_view text, check::Status status, bool colour);
+
 /// "SOURCE: OBSERVED (expected EXPECTED)", safe to print.
 [[nodiscard]] std::string evidence_line(const check::Evidence& evidence);
 

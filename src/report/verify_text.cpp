@@ -2,12 +2,15 @@
 #include "base/text.hpp"
 #include "report/explain.hpp"
 #include "report/layout.hpp"
+#include "report/selftest_report.hpp"
 #include "report/timestamp.hpp"
+#include "report/tree_text.hpp"
 #include "report/verify_report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace peerpath::report {
@@ -17,25 +20,8 @@ using check::Finding;
 using check::Status;
 using Group = std::vector<const Finding*>;
 
-std::string_view colour_of(Status status) {
-  switch (status) {
-    case Status::fail:
-      return "\033[1;31m";
-    case Status::unknown:
-      return "\033[1;35m";
-    case Status::warn:
-      return "\033[1;33m";
-    case Status::ok:
-      return "\033[1;32m";
-    case Status::not_applicable:
-      break;
-  }
-  return "\033[2m";
-}
-
 std::string status_word(Status status, bool colour) {
-  if (!colour) return std::string(name_of(status));
-  return fmt::format("{}{}\033[0m", colour_of(status), name_of(status));
+  return painted(name_of(status), status, colour);
 }
 
 auto key(const Finding& finding) {
@@ -45,20 +31,20 @@ auto key(const Finding& finding) {
 /// Findings that differ in their device and evidence alone, in the order of the worst.
 std::vector<Group> grouped(const std::vector<Finding>& findings) {
   std::vector<Group> groups;
+  std::map<decltype(key(findings.front())), std::size_t> places;
   for (const auto& finding : findings) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return key(*group.front()) == key(finding);
-    });
-    if (same == groups.end()) {
-      groups.push_back({&finding});
-    } else {
-      same->push_back(&finding);
-    }
+    const auto [place, is_new] = places.emplace(key(finding), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(&finding);
   }
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return rank(a.front()->status) < rank(b.front()->status);
   });
   return groups;
+}
+
+bool says_nothing_bad(const Group& group) {
+  return rank(group.front()->status) >= rank(Status::ok);
 }
 
 std::string heading(const VerifyReport& report, const TextStyle& style) {
@@ -78,23 +64,60 @@ std::string heading(const VerifyReport& report, const TextStyle& style) {
   return text;
 }
 
+std::string first_line(const Group& group, const TextStyle& style) {
+  const auto& first = *group.front();
+  return fmt::format("{} {}: {}", status_word(first.status, style.colour), printable(first.id),
+                     printable(title_of(first.id)));
+}
+
+std::string cause_line(const Finding& finding, const TextStyle& style) {
+  if (finding.cause.empty()) return "";
+  return wrapped("Cause: " + printable(finding.cause), style.width, "  ", "    ");
+}
+
 std::string group_text(const Group& group, const TextStyle& style) {
   const auto& first = *group.front();
-  auto text = fmt::format("{} {}: {}\n", status_word(first.status, style.colour),
-                          printable(first.id), printable(title_of(first.id)));
+  auto text = first_line(group, style) + "\n";
   for (const auto* finding : group) {
     const bool has_device = finding->device.has_value();
-    if (has_device) text += "  " + printable(*finding->device) + "\n";
+    const auto peer = finding->peer ? " – " + printable(*finding->peer) : "";
+    if (has_device) text += "  " + printable(*finding->device) + peer + "\n";
     const std::string indent = has_device ? "    " : "  ";
     for (const auto& evidence : finding->evidence)
       text += wrapped(evidence_line(evidence), style.width, indent, indent + "  ");
   }
-  if (!first.cause.empty()) {
-    text += wrapped("Cause: " + printable(first.cause), style.width, "  ", "    ");
-  }
+  text += cause_line(first, style);
   if (!first.remedy.empty()) {
     text += wrapped("Remedy: " + printable(first.remedy), style.width, "  ", "    ");
   }
+  return text;
+}
+
+std::string short_line(const Group& group, const TextStyle& style) {
+  const auto devices = std::count_if(group.begin(), group.end(),
+                                     [](const Finding* finding) { return finding->device; });
+  auto line = first_line(group, style);
+  if (devices > 0) line += fmt::format(" ({} device{})", devices, devices == 1 ? "" : "s");
+  return line + "\n";
+}
+
+/// A line for each; the cause once, below all that have it.
+std::string short_text(const std::vector<Group>& groups, const TextStyle& style) {
+  std::vector<std::string> texts;
+  std::vector<std::string> causes;
+  std::map<std::string_view, std::size_t> places;
+  for (const auto& group : groups) {
+    const auto& first = *group.front();
+    const auto [place, is_new] = places.emplace(first.cause, texts.size());
+    if (is_new) {
+      texts.emplace_back();
+      causes.push_back(cause_line(first, style));
+    }
+    texts[place->second] += short_line(group, style);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    text += texts[i] + causes[i];
   return text;
 }
 
@@ -102,8 +125,18 @@ std::string group_text(const Group& group, const TextStyle& style) {
 
 std::string to_text(const VerifyReport& report, const TextStyle& style) {
   auto text = heading(report, style);
-  for (const auto& group : grouped(report.findings))
-    text += "\n" + group_text(group, style);
+  if (!report.topology.empty()) text += "\n" + tree_text(report.topology, style);
+  auto groups = grouped(report.findings);
+  const auto first_short =
+      style.verbose ? groups.end() : std::find_if(groups.begin(), groups.end(), says_nothing_bad);
+  for (auto group = groups.begin(); group != first_short; ++group)
+    text += "\n" + group_text(*group, style);
+  if (first_short != groups.end()) {
+    text += "\n" + short_text({first_short, groups.end()}, style);
+  }
+  // Where nothing was tested the finding says it all.
+  if (report.selftest && !report.selftest->run.pairs.empty())
+    text += "\n" + selftest_text(*report.selftest, style);
   return text;
 }
 

@@ -50,6 +50,7 @@ class Walk {
     while (exists_ && !pending_.empty()) {
       const std::string name = std::move(pending_.front());
       pending_.pop_front();
+      current_ = name;
       if (const int error = name == ".." ? go_up() : name == "." ? 0 : go_down(name); error != 0) {
         return error;
       }
@@ -57,9 +58,16 @@ class Walk {
     return 0;
   }
 
+  /// For a walk that failed.
+  void give_up(Place& place) {
+    place.path = path_of(current_);
+    place.links = std::move(seen_);
+  }
+
   void finish(Place& place) {
     place.path = "/" + join(names_, "/");
     place.exists = exists_;
+    place.links = std::move(seen_);
     place.name = names_.empty() ? "" : names_.back();
     // One up from the last directory, unless that last component isn't there.
     place.parent = std::move(directories_[names_.empty() ? 0 : names_.size() - 1]);
@@ -99,6 +107,7 @@ class Walk {
     std::string target;
     const int error = read_link_at(directories_.back().get(), name.c_str(), target);
     if (error != 0) return error;
+    seen_.push_back({path_of(name), target});
     if (target.starts_with('/')) {
       directories_.resize(1);
       names_.clear();
@@ -107,10 +116,17 @@ class Walk {
     return 0;
   }
 
+  /// Of a name in the directory where the walk is.
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    return (names_.empty() ? "" : "/" + join(names_, "/")) + "/" + name;
+  }
+
   LastLink last_link_;
   std::vector<Fd> directories_;
   std::vector<std::string> names_;
   std::deque<std::string> pending_;
+  std::string current_;
+  std::vector<Link> seen_;
   int links_ = 0;
   bool exists_ = true;
 };
@@ -122,7 +138,10 @@ int walk(int root, std::string_view path, LastLink last_link, Place& place) {
   if (path.size() >= PATH_MAX) return ENAMETOOLONG;
   Walk walk(last_link);
   if (const int error = walk.start(root, path); error != 0) return error;
-  if (const int error = walk.run(); error != 0) return error;
+  if (const int error = walk.run(); error != 0) {
+    walk.give_up(place);
+    return error;
+  }
   walk.finish(place);
   return 0;
 }

@@ -6,15 +6,23 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace peerpath {
 
+/// A symbolic link and what it holds.
+struct Link {
+  std::string path;  ///< absolute inside the root, without symbolic links on the way
+  std::string target;
+};
+
 /// Where a path ends inside a root.
 struct Place {
-  Fd parent;            ///< the directory that holds it
-  std::string name;     ///< its name there; empty where the path is the root itself
-  std::string path;     ///< absolute inside the root, without symbolic links and `..`
-  bool exists = false;  ///< false: only the last component is missing
+  Fd parent;                     ///< the directory that holds it
+  std::string name;              ///< its name there; empty where the path is the root itself
+  std::string path;              ///< absolute inside the root, without symbolic links and `..`
+  bool exists = false;           ///< false: only the last component is missing
+  std::vector<Link> links = {};  ///< those that were followed, after a failure too
 };
 
 enum class LastLink { follow, keep };
@@ -22,7 +30,8 @@ enum class LastLink { follow, keep };
 /// Walks a path one component at a time with O_NOFOLLOW, so that neither `..` nor a symbolic
 /// link, absolute or not, nor one that is swapped in meanwhile leads out of the root.
 /// Returns 0 or an errno: ENOENT where a directory on the way or a link's target is missing
-/// its parent, ELOOP after 40 links as in path_resolution(7).
+/// its parent, ELOOP after 40 links as in path_resolution(7). After a failure, `path` is as far as
+/// the walk came, with the name that failed.
 [[nodiscard]] int walk(int root, std::string_view path, LastLink last_link, Place& place);
 
 /// Opens an existing file under the root with openat2(2) and RESOLVE_IN_ROOT, or by `walk` where

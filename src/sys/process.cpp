@@ -75,27 +75,33 @@ std::vector<std::string> candidates(const std::string& program) {
   ::_exit(127);
 }
 
-/// Moves what is there from a pipe into `text`. Returns false at its end.
-bool drain(int fd, std::string& text) {
+/// Moves what is there from a pipe to `sink`. Returns false at its end.
+bool drain(int fd, const Sink& sink) {
   std::array<char, 16384> buffer{};
   const auto length = ::read(fd, buffer.data(), buffer.size());
   if (length < 0) return errno == EINTR || errno == EAGAIN;
   if (length == 0) return false;
-  const auto room = output_limit - std::min(output_limit, text.size());
-  text.append(buffer.data(), std::min(static_cast<std::size_t>(length), room));
+  sink({buffer.data(), static_cast<std::size_t>(length)});
   return true;
 }
 
+Sink append_to(std::string& text) {
+  return [&text](std::string_view bytes) {
+    text += bytes.substr(0, output_limit - std::min(output_limit, text.size()));
+  };
+}
+
 /// Reads both streams until they end or the deadline passes. Returns false at the deadline.
-bool collect(const Pipe& out, const Pipe& err, Clock::time_point deadline, CommandResult& result) {
+bool collect(const Pipe& out, const Pipe& err, Clock::time_point deadline, const Sink& on_output,
+             const Sink& on_error) {
   std::array<pollfd, 2> streams{{{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}}};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     if (::poll(streams.data(), streams.size(), static_cast<int>(left)) < 0) continue;
-    if (streams[0].revents != 0 && !drain(streams[0].fd, result.out)) streams[0].fd = -1;
-    if (streams[1].revents != 0 && !drain(streams[1].fd, result.err)) streams[1].fd = -1;
+    if (streams[0].revents != 0 && !drain(streams[0].fd, on_output)) streams[0].fd = -1;
+    if (streams[1].revents != 0 && !drain(streams[1].fd, on_error)) streams[1].fd = -1;
   }
   return true;
 }
@@ -122,7 +128,8 @@ Result<CommandResult> run_process(const Command& command, int root) {
   const auto environment_pointers = pointers(environment);
   const auto cannot_start = [&](int error) {
     auto reason = system_error(error, fmt::format("cannot run '{}'", command.argv.at(0)));
-    if (reason.code == Errc::internal) reason.code = Errc::command_failed;
+    if (reason.code == Errc::internal || reason.code == Errc::invalid)
+      reason.code = Errc::command_failed;
     return fail(std::move(reason));
   };
 
@@ -150,7 +157,9 @@ Result<CommandResult> run_process(const Command& command, int root) {
   CommandResult result;
   int status = 0;
   const auto deadline = Clock::now() + command.limit;
-  if (!collect(out, err, deadline, result) || !reap(child, deadline, status)) {
+  const auto on_output = command.on_output ? command.on_output : append_to(result.out);
+  if (!collect(out, err, deadline, on_output, append_to(result.err)) ||
+      !reap(child, deadline, status)) {
     result.timed_out = true;
     ::kill(-child, SIGKILL);
     // A process stuck in the kernel can't be killed; it's left behind rather than waited for.

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
+#include "sys/recording.hpp"
 
 #include <fmt/format.h>
 
@@ -252,7 +253,66 @@ Result<FileText> System::read_file(std::string_view path) const {
   return file;
 }
 
+/// Notes a path as it is now; the path without links where it exists. With an error, which isn't
+/// that of the wrong kind, that it couldn't be read.
+std::optional<std::string> System::note(std::string_view path, LastLink last_link,
+                                        FileKind expected, const Error* error) const {
+  if (recording_ == nullptr) return std::nullopt;
+  Place place;
+  const int walked = walk(root_fd_.get(), path, last_link, place);
+  for (auto& link : place.links)
+    recording_->add_link(link.path, std::move(link.target));
+  if (walked == EACCES) {
+    // Whatever is in that directory.
+    const auto directory = directory_of(place.path);
+    recording_->add(directory, {.kind = FileKind::directory, .mode = 0700});
+    recording_->add_unread(directory, "permission denied");
+  }
+  struct stat status {};
+  if (walked != 0 || !place.exists) return std::nullopt;
+  if (::fstatat(place.parent.get(), place.name.empty() ? "." : place.name.c_str(), &status,
+                AT_SYMLINK_NOFOLLOW) != 0) {
+    return std::nullopt;
+  }
+  const auto found = describe(status);
+  if (found.kind == FileKind::symlink) {
+    std::string target(PATH_MAX, '\0');
+    const auto length =
+        ::readlinkat(place.parent.get(), place.name.c_str(), target.data(), target.size());
+    target.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    recording_->add_link(place.path, std::move(target));
+    return place.path;
+  }
+  recording_->add(place.path, found);
+  if (error != nullptr && error->code != Errc::not_found && found.kind == expected) {
+    // Without the path in front, which names the root as it's seen from outside.
+    recording_->add_unread(place.path, error->message.substr(error->message.rfind(": ") + 2));
+  }
+  return place.path;
+}
+
+Result<std::vector<std::string>> System::noted(std::string_view path,
+                                               Result<std::vector<std::string>> names) const {
+  const auto* error = names ? nullptr : &names.error();
+  const auto place = note(path, LastLink::follow, FileKind::directory, error);
+  if (!place || !names) return names;
+  for (const auto& name : *names)
+    note(fmt::format("{}/{}", *place == "/" ? "" : *place, name), LastLink::keep);
+  return names;
+}
+
 Result<FileText> System::read_file(std::string_view path, std::size_t limit, int flags) const {
+  auto text = load(path, limit, flags);
+  const auto last_link = (flags & O_NOFOLLOW) != 0 ? LastLink::keep : LastLink::follow;
+  const auto place = note(path, last_link, FileKind::regular, text ? nullptr : &text.error());
+  if (place && text) {
+    const auto size = text->content.size();
+    recording_->add_part(*place, 0, size + 1, text->content, size);
+  }
+  return text;
+}
+
+Result<FileText> System::load(std::string_view path, std::size_t limit, int flags) const {
   Fd file;
   struct stat status {};
   FileText text;
@@ -272,6 +332,18 @@ Result<FileText> System::read_file(std::string_view path, std::size_t limit, int
 }
 
 Result<std::string> System::read_range(std::string_view path, std::uint64_t offset,
+                                       std::size_t length) const {
+  auto content = load_range(path, offset, length);
+  const auto place =
+      note(path, LastLink::follow, FileKind::regular, content ? nullptr : &content.error());
+  if (place && content) {
+    const auto status = info(*place);
+    recording_->add_part(*place, offset, length, *content, status ? status->size : 0);
+  }
+  return content;
+}
+
+Result<std::string> System::load_range(std::string_view path, std::uint64_t offset,
                                        std::size_t length) const {
   const auto failed = [&](int error) {
     return fail(system_error(error, fmt::format("'{}'", shown(path))));
@@ -299,15 +371,43 @@ Result<std::string> System::read_range(std::string_view path, std::uint64_t offs
   return content;
 }
 
+Result<> System::stream(std::string_view path, const Sink& sink) const {
+  const auto failed = [&](int error) {
+    return fail(system_error(error, fmt::format("'{}'", shown(path))));
+  };
+  // O_NONBLOCK: neither a device without news nor a FIFO may hang us.
+  const Fd file(open_under(root_fd_.get(), path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return failed(-file.get());
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return failed(errno);
+  if (S_ISDIR(status.st_mode)) return failed(EISDIR);
+  // A device's node in an image is this machine's device, not the image's.
+  const bool device = S_ISCHR(status.st_mode) && own_root_;
+  if (!S_ISREG(status.st_mode) && !device) {
+    return fail(Errc::malformed, fmt::format("'{}': not a regular file", shown(path)));
+  }
+  std::string buffer(std::size_t{64} << 10U, '\0');
+  std::uint64_t total = 0;
+  while (total <= stream_limit) {
+    const auto length = ::read(file.get(), buffer.data(), buffer.size());
+    if (length == 0 || (length < 0 && errno == EAGAIN)) return {};
+    if (length < 0 && (errno == EINTR || (device && errno == EPIPE))) continue;
+    if (length < 0) return failed(errno);
+    total += static_cast<std::uint64_t>(length);
+    sink({buffer.data(), static_cast<std::size_t>(length)});
+  }
+  return failed(EFBIG);
+}
+
 Result<std::vector<std::string>> System::list(std::string_view path) const {
-  return list(path, false);
+  return noted(path, names_in(path, false));
 }
 
 Result<std::vector<std::string>> System::list_files(std::string_view path) const {
-  return list(path, true);
+  return noted(path, names_in(path, true));
 }
 
-Result<std::vector<std::string>> System::list(std::string_view path, bool files_only) const {
+Result<std::vector<std::string>> System::names_in(std::string_view path, bool files_only) const {
   Fd directory(open_under(root_fd_.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return fail(system_error(-directory.get(), fmt::format("'{}'", shown(path))));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::dup(directory.get())), ::closedir);
@@ -327,6 +427,7 @@ Result<std::vector<std::string>> System::list(std::string_view path, bool files_
 }
 
 Result<FileInfo> System::info(std::string_view path) const {
+  note(path, LastLink::follow);
   Fd file(open_under(root_fd_.get(), path, O_PATH | O_CLOEXEC));
   if (!file) return fail(system_error(-file.get(), fmt::format("'{}'", shown(path))));
   struct stat status {};
@@ -337,6 +438,7 @@ Result<FileInfo> System::info(std::string_view path) const {
 }
 
 Result<FileInfo> System::link_info(std::string_view path) const {
+  note(path, LastLink::keep);
   Fd file(open_under(root_fd_.get(), path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return fail(system_error(-file.get(), fmt::format("'{}'", shown(path))));
   struct stat status {};
@@ -347,10 +449,12 @@ Result<FileInfo> System::link_info(std::string_view path) const {
 }
 
 bool System::exists(std::string_view path) const {
+  note(path, LastLink::follow);
   return static_cast<bool>(Fd(open_under(root_fd_.get(), path, O_PATH | O_CLOEXEC)));
 }
 
 Result<std::string> System::read_link(std::string_view path) const {
+  note(path, LastLink::keep);
   Fd file(open_under(root_fd_.get(), path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return fail(system_error(-file.get(), fmt::format("'{}'", shown(path))));
   std::string target(PATH_MAX, '\0');
@@ -361,6 +465,7 @@ Result<std::string> System::read_link(std::string_view path) const {
 }
 
 Result<std::string> System::resolve(std::string_view path) const {
+  note(path, LastLink::follow);
   Place place;
   int error = walk(root_fd_.get(), path, LastLink::follow, place);
   if (error == 0 && !place.exists) error = ENOENT;
@@ -369,6 +474,7 @@ Result<std::string> System::resolve(std::string_view path) const {
 }
 
 Result<bool> System::is_mount_point(std::string_view path) const {
+  note(path, LastLink::follow);
   const auto failed = [&](int error) {
     return fail(system_error(error, fmt::format("'{}'", shown(path))));
   };
@@ -504,6 +610,7 @@ Result<Fd> System::lock(std::chrono::seconds wait) const {
 }
 
 Result<CommandResult> System::run(const Command& command) const {
+  if (recording_ != nullptr) recording_->add_command(command.argv);
   return run_process(command, own_root_ ? -1 : root_fd_.get());
 }
 

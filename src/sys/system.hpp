@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 #include <vector>
 
 namespace peerpath {
+
+class Recording;
+enum class LastLink;
 
 enum class FileKind { regular, directory, symlink, other };
 
@@ -43,11 +47,16 @@ struct FileWrite {
   std::optional<FileInfo> instead_of = {};  ///< what's to be replaced, and nothing newer
 };
 
+/// Takes bytes as they come, in pieces of any size.
+using Sink = std::function<void(std::string_view bytes)>;
+
 /// A program to run. No shell is involved and nothing of our environment is passed on.
 struct Command {
   std::vector<std::string> argv;
   std::vector<std::string> environment = {};  ///< `NAME=value`, beside PATH and LC_ALL=C
   std::chrono::seconds limit{60};
+  /// Gets the standard output, all of it, in place of `CommandResult::out`, which stays empty.
+  Sink on_output = {};
 };
 
 struct CommandResult {
@@ -65,6 +74,8 @@ class System {
  public:
   /// Reads of more than this are refused: none of the files that we read is near it.
   static constexpr std::size_t read_limit = 16U << 20U;
+  /// A device that fills faster than it's read mustn't keep us for ever.
+  static constexpr std::uint64_t stream_limit = 1U << 30U;
 
   /// Opens a root directory. Errors: not_found, denied.
   [[nodiscard]] static Result<std::unique_ptr<System>> open(const std::string& root);
@@ -76,6 +87,9 @@ class System {
   [[nodiscard]] const std::string& root() const { return root_; }
   /// Whether the root is this process's own `/`. Only then do /proc, /sys and uname speak of it.
   [[nodiscard]] bool is_own_root() const { return own_root_; }
+  /// From here on, what's looked at is noted in the recording, which must outlive that; with
+  /// nullptr no more.
+  void record(Recording* recording) { recording_ = recording; }
   /// The path as a person outside the root would write it, for messages.
   [[nodiscard]] std::string shown(std::string_view path) const;
 
@@ -88,6 +102,11 @@ class System {
   /// too large for `read`. Errors: too_large for a length of more than `read_limit`.
   [[nodiscard]] Result<std::string> read_range(std::string_view path, std::uint64_t offset,
                                                std::size_t length) const;
+  /// Hands a file of any size over piece by piece, without holding it. Of a character device, which
+  /// may only be one of our own root's, it's what is there now: it never waits for more, and goes
+  /// on where a device says that something was overwritten meanwhile (EPIPE, as /dev/kmsg does).
+  /// Errors: too_large after `stream_limit` bytes; what came before an error has been handed over.
+  [[nodiscard]] Result<> stream(std::string_view path, const Sink& sink) const;
   /// Names in a directory, sorted, without `.` and `..`.
   [[nodiscard]] Result<std::vector<std::string>> list(std::string_view path) const;
   /// Names of those that are regular files, as far as the file system tells without a look at each.
@@ -149,13 +168,23 @@ class System {
   System(std::string root, Fd root_fd, bool own_root);
 
  private:
+  [[nodiscard]] Result<FileText> load(std::string_view path, std::size_t limit, int flags) const;
+  [[nodiscard]] Result<std::string> load_range(std::string_view path, std::uint64_t offset,
+                                               std::size_t length) const;
+  [[nodiscard]] Result<std::vector<std::string>> names_in(std::string_view path,
+                                                          bool files_only) const;
   [[nodiscard]] Result<FileText> read_file(std::string_view path, std::size_t limit,
                                            int flags) const;
-  [[nodiscard]] Result<std::vector<std::string>> list(std::string_view path, bool files_only) const;
+  std::optional<std::string> note(std::string_view path, LastLink last_link,
+                                  FileKind expected = FileKind::other,
+                                  const Error* error = nullptr) const;
+  Result<std::vector<std::string>> noted(std::string_view path,
+                                         Result<std::vector<std::string>> names) const;
 
   std::string root_;
   Fd root_fd_;
   bool own_root_;
+  Recording* recording_ = nullptr;
 };
 
 }  // namespace peerpath

@@ -79,6 +79,31 @@ TEST_CASE("boot.pending-reboot: a boot configuration that can't be read → unkn
   CHECK(run_one(boot_pending_reboot, unconfigured(code)).status == Status::unknown);
 }
 
+TEST_CASE("boot.pending-reboot: an image that kexec would boot next → warn") {
+  auto facts = host("iommu=pt", {gpu("identity")});
+  facts.machine.kexec_loaded = true;
+  const auto finding = run_one(boot_pending_reboot, facts);
+  CHECK(finding.status == Status::warn);
+  CHECK(contains(finding.remedy, "kexec -u"));
+  facts.configured = fail(Errc::unsupported, "an unsupported boot loader");
+  CHECK(run_one(boot_pending_reboot, facts).status == Status::warn);
+}
+
+TEST_CASE("boot.pending-reboot: an image of kexec's beside another warning → that one stays") {
+  auto facts = host("quiet", {gpu("DMA-FQ")});
+  facts.machine.kexec_loaded = true;
+  const auto finding = run_one(boot_pending_reboot, facts);
+  CHECK(finding.status == Status::warn);
+  CHECK(finding.remedy == "reboot");
+  CHECK(finding.evidence.back().source == "/sys/kernel/kexec_loaded");
+}
+
+TEST_CASE("boot.pending-reboot: whether an image is loaded can't be read → unknown") {
+  auto facts = host("iommu=pt", {gpu("identity")});
+  facts.machine.kexec_loaded = fail(Errc::denied, "'/sys/kernel/kexec_loaded': denied");
+  CHECK(run_one(boot_pending_reboot, facts).status == Status::unknown);
+}
+
 TEST_CASE("boot.pending-reboot: command line unread → unknown") {
   auto facts = host("", {gpu("identity")});
   facts.command_line = fail(Errc::denied, "'/proc/cmdline': permission denied");

@@ -104,7 +104,24 @@ TEST_CASE("iommu.group-type: translated though the default is passthrough → fa
   facts.kernel.config->default_domain = probe::KernelConfig::Default::passthrough;
   const auto finding = run_one(iommu_group_type, facts);
   CHECK(finding.status == Status::fail);
-  CHECK(contains(finding.cause, "memory encryption"));
+  CHECK(contains(finding.cause, "memory encryption, an untrusted port or a driver"));
+}
+
+TEST_CASE("iommu.group-type: memory encryption resets the default → fail naming it") {
+  auto facts = host("quiet", {gpu("DMA-FQ")});
+  facts.kernel.config->default_domain = probe::KernelConfig::Default::passthrough;
+  const std::string line = "Memory encryption detected - Disabling default IOMMU Passthrough";
+  SECTION("by the kernel log") {
+    facts.log->memory_encryption = probe::LogLine{0.5, line};
+    CHECK(contains(run_one(iommu_group_type, facts).cause, line));
+  }
+  SECTION("by the processor and the command line") {
+    facts.machine.memory_encryption = true;
+    CHECK(contains(run_one(iommu_group_type, facts).cause, "/proc/cpuinfo"));
+  }
+  const auto finding = run_one(iommu_group_type, facts);
+  CHECK(finding.status == Status::fail);
+  CHECK_FALSE(contains(finding.cause, "untrusted"));
 }
 
 TEST_CASE("iommu.group-type: translated, a word is misspelt → fail naming it and why") {
@@ -115,7 +132,7 @@ TEST_CASE("iommu.group-type: translated, a word is misspelt → fail naming it a
 TEST_CASE("iommu.group-type: translated though `iommu=pt` is in force → fail, see the conflict") {
   const auto finding = run_one(iommu_group_type, host("iommu=pt", {gpu("DMA")}));
   CHECK(contains(finding.cause, "'iommu=pt' is in force"));
-  CHECK(finding.remedy == "see 'peerpath explain cmdline.conflict'");
+  CHECK(finding.remedy == "do what cmdline.conflict's remedy says");
 }
 
 TEST_CASE("iommu.group-type: translated and no command line → fail all the same") {

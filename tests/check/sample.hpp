@@ -34,6 +34,27 @@ inline probe::PciDevice untold_gpu(const std::string& bdf = "0000:3b:00.0") {
   return device;
 }
 
+/// What the driver says of these GPUs, each with 80 GiB, where all is well.
+inline check::GpuStatus healthy_gpus(const std::vector<probe::PciDevice>& devices) {
+  check::GpuStatus status;
+  for (const auto& device : devices) {
+    status.gpus.push_back({device.bdf, false, std::uint64_t{80} << 30U});
+    for (const auto& other : devices) {
+      if (device.bdf != other.bdf) status.peers[{device.bdf, other.bdf}] = {"OK", "OK", "NS", "OK"};
+    }
+  }
+  status.confidential_computing = false;
+  return status;
+}
+
+/// A kernel log without a gap and without anything that tells.
+inline probe::KernelLog whole_log() {
+  probe::KernelLog log;
+  log.source = "/dev/kmsg";
+  log.from_start = true;
+  return log;
+}
+
 /// An Intel host with Ubuntu's kernel, booted with these words.
 inline check::Facts host(const std::string& words, std::vector<probe::PciDevice> devices) {
   check::Facts facts;
@@ -49,6 +70,19 @@ inline check::Facts host(const std::string& words, std::vector<probe::PciDevice>
   facts.iommu.units = std::vector<std::string>{"dmar0"};
   facts.iommu.firmware_tables = {"DMAR"};
   facts.configured = check::ConfiguredBoot{cmdline::Mode::passthrough, "/boot/grub/grub.cfg:120"};
+  facts.nvidia.version = "NVIDIA UNIX x86_64 Kernel Module  550.90.07";
+  facts.nvidia.parameters =
+      std::map<std::string, std::string>{{"DmaRemapPeerMmio", "1"}, {"RegistryDwords", ""}};
+  facts.gpus = healthy_gpus(*facts.devices);
+  facts.log = whole_log();
+  facts.machine.hypervisor = "none";
+  facts.machine.xen_dom0 = false;
+  facts.machine.memory_encryption = false;
+  facts.machine.snp_host = false;
+  facts.machine.cpu = "GenuineIntel Intel(R) Xeon(R) Platinum 8480+";
+  facts.machine.product = "SYS-420GP-TNR";
+  facts.machine.kexec_loaded = false;
+  facts.machine.booted_by_kexec = false;
   return facts;
 }
 

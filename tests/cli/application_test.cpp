@@ -4,6 +4,7 @@
 #include "boot/grub_root.hpp"
 #include "boot/operations.hpp"
 #include "cli/command.hpp"
+#include "cli/settings.hpp"
 #include "support/catch.hpp"
 #include "support/snapshot.hpp"
 #include "support/temp_root.hpp"
@@ -264,6 +265,12 @@ TEST_CASE("settings: what's wrong in a file is said with the file and the line")
   SECTION("not a yes or no") {
     root.file(file, "\narm64-passthrough = maybe\n");
   }
+  SECTION("not a depth of the self-test") {
+    root.file(file, "\nselftest = deep\n");
+  }
+  SECTION("not a number of seconds") {
+    root.file(file, "\nselftest-budget = 10min\n");
+  }
   SECTION("binary") {
     root.file(file, std::string("#\n\0\n", 4));
   }
@@ -291,6 +298,27 @@ TEST_CASE("settings: comments, empty lines, CRLF and the last value are fine") {
   CHECK(run({"verify", "--root", root.path()}).status == 3);
 }
 
+TEST_CASE("settings: the self-test of the check at boot → its depth, or off, and its budget") {
+  TempRoot root;
+  const auto load = [&] { return cli::load_settings(root.system()).value(); };
+  CHECK(load().selftest == gpu::Depth::quick);
+  CHECK(load().selftest_budget == std::chrono::seconds(600));
+  root.file("/etc/peerpath/peerpath.conf", "selftest = off\nselftest-budget = 30\n");
+  CHECK_FALSE(load().selftest);
+  CHECK(load().selftest_budget == std::chrono::seconds(30));
+  root.file("/etc/peerpath/peerpath.conf.d/a.conf", "selftest = normal\n");
+  CHECK(load().selftest == gpu::Depth::normal);
+  CHECK(load().selftest_budget == std::chrono::seconds(30));
+}
+
+TEST_CASE("selftest: options that contradict or can't be → a usage error that names them") {
+  CHECK(run({"selftest", "--quick", "--deep"}).status == 2);
+  CHECK(run({"selftest", "--gpu", "first"}).says("'first': neither the PCI address nor the UUID"));
+  CHECK(run({"selftest", "--budget", "soon"}).says("--budget: 'soon': not a number of seconds"));
+  CHECK(run({"selftest", "--max-size", "1T"}).says("--max-size: '1T': not a number of bytes"));
+  CHECK(run({"selftest", "--max-size", "1T"}).status == 2);
+}
+
 TEST_CASE("colour: on a terminal, unless NO_COLOR or a dumb terminal says no") {
   TempRoot root;
   add_translated_gpu(root);
@@ -304,6 +332,28 @@ TEST_CASE("colour: on a terminal, unless NO_COLOR or a dumb terminal says no") {
   }
   const Environment dumb("TERM", "dumb");
   CHECK_FALSE(run(verify, true).says("\x1b["));
+}
+
+TEST_CASE("verify: good findings → a line each; their evidence with --verbose or -v") {
+  TempRoot root;
+  add_translated_gpu(root);
+  root.file("/sys/kernel/iommu_groups/7/type", "identity\n").file("/proc/cmdline", "iommu=pt\n");
+  const auto is_told = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"verify", "--root", root.path()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto ran = run(arguments);
+    CHECK(ran.says("ok iommu.group-type: "));
+    return ran.says("/proc/cmdline: 'iommu=pt': passthrough");
+  };
+  CHECK_FALSE(is_told({}));
+  CHECK(is_told({"--verbose"}));
+  CHECK(is_told({"-v"}));
+}
+
+TEST_CASE("explain: an id that isn't there → near ones are named") {
+  CHECK(run({"explain", "iommu.grouptype"}).says("(near: iommu.group-type)"));
+  CHECK(run({"explain", "group-type"}).says("(near: iommu.group-type)"));
+  CHECK_FALSE(run({"explain", "nonsense-altogether"}).says("near"));
 }
 
 TEST_CASE("a report that can't be written out is a failure, whatever it says") {

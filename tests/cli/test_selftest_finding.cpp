@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/selftest_finding.hpp"
+#include "report/sample_selftest.hpp"
 #include "support/catch.hpp"
 
 using namespace peerpath;
 using check::Status;
 using cli::selftest_finding;
-using gpu::DriverOutcome;
-using gpu::DriverReport;
+using gpu::RunOutcome;
+using gpu::Verdict;
 
 namespace {
 
-DriverReport counted(int devices) {
-  return {.outcome = DriverOutcome::counted,
-          .devices = devices,
-          .version = 12040,
-          .detail = "cuDeviceGetCount: N"};
+report::Selftest without_pairs(RunOutcome outcome, const std::string& detail, unsigned code = 0) {
+  report::Selftest selftest;
+  selftest.run.outcome = outcome;
+  selftest.run.detail = detail;
+  selftest.run.code = code;
+  return selftest;
+}
+
+Status status_with(std::initializer_list<Verdict> verdicts) {
+  auto selftest = passed_selftest(3);
+  std::size_t i = 0;
+  for (const auto verdict : verdicts)
+    selftest.run.pairs[i++].verdict = verdict;
+  const auto finding = selftest_finding(selftest);
+  const bool is_good = finding.status == Status::ok;
+  CHECK(finding.cause.empty() == is_good);
+  CHECK(finding.remedy.empty() == is_good);
+  CHECK_FALSE(finding.evidence.empty());
+  return finding.status;
 }
 
 bool says(const std::string& text, const std::string& part) {
@@ -24,8 +39,8 @@ bool says(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("selftest_finding: no driver → not applicable, with the loader's words as evidence") {
-  const auto finding = selftest_finding(
-      {.outcome = DriverOutcome::no_driver, .detail = "libcuda.so.1: cannot open"});
+  const auto finding =
+      selftest_finding(without_pairs(RunOutcome::no_driver, "libcuda.so.1: cannot open"));
   CHECK(finding.id == "p2p.selftest");
   CHECK(finding.status == Status::not_applicable);
   CHECK(finding.cause == "there is no NVIDIA driver");
@@ -35,65 +50,110 @@ TEST_CASE("selftest_finding: no driver → not applicable, with the loader's wor
   CHECK(finding.evidence[0].observed == "cannot open");
 }
 
-TEST_CASE("selftest_finding: the loader names another library → it stays named") {
-  const auto finding = selftest_finding(
-      {.outcome = DriverOutcome::unusable, .detail = "libother.so.1: cannot open"});
-  CHECK(finding.evidence.at(0).observed == "libother.so.1: cannot open");
+TEST_CASE("selftest_finding: fewer than two GPUs → not applicable, and why") {
+  auto selftest = without_pairs(RunOutcome::too_few_gpus, "cuDeviceGetCount: 0");
+  auto finding = selftest_finding(selftest);
+  CHECK(finding.status == Status::not_applicable);
+  CHECK(finding.cause == "CUDA shows no GPU");
+  selftest.run.gpus.resize(1);
+  finding = selftest_finding(selftest);
+  CHECK(finding.status == Status::not_applicable);
+  CHECK(says(finding.cause, "with MIG on"));
 }
 
-TEST_CASE("selftest_finding: fewer than two GPUs → not applicable") {
-  CHECK(selftest_finding(counted(0)).status == Status::not_applicable);
-  CHECK(selftest_finding(counted(0)).cause == "CUDA shows no GPU");
-  CHECK(selftest_finding(counted(1)).status == Status::not_applicable);
-  CHECK(says(selftest_finding(counted(1)).cause, "MIG"));
-}
-
-TEST_CASE("selftest_finding: two GPUs or more → unknown, for there is no pair test") {
-  for (const int devices : {2, 16}) {
-    const auto finding = selftest_finding(counted(devices));
-    CHECK(finding.status == Status::unknown);
-    CHECK(says(finding.cause, "this version has no pair test"));
-    CHECK(says(finding.cause, "the " + std::to_string(devices) + " GPUs"));
-    CHECK_FALSE(finding.remedy.empty());
-  }
-}
-
-TEST_CASE("selftest_finding: the driver's version is known → in the evidence") {
-  const auto finding = selftest_finding(counted(2));
-  REQUIRE(finding.evidence.size() == 2);
-  CHECK(finding.evidence[1].source == "cuDriverGetVersion");
-  CHECK(finding.evidence[1].observed == "CUDA 12.4");
-}
-
-TEST_CASE("selftest_finding: could not be told → unknown, with cause and remedy") {
-  for (const auto outcome :
-       {DriverOutcome::unusable, DriverOutcome::call_failed, DriverOutcome::timed_out,
-        DriverOutcome::crashed, DriverOutcome::not_asked}) {
-    const auto finding = selftest_finding({.outcome = outcome, .detail = "why"});
-    INFO(finding.cause);
+TEST_CASE("selftest_finding: the driver can't be asked → unknown, with a remedy by the error") {
+  for (const auto& [code, part] :
+       std::vector<std::pair<unsigned, std::string>>{{802, "nvidia-fabricmanager"},
+                                                     {803, "reboot"},
+                                                     {34, "stub"},
+                                                     {0, "nvidia-smi"},
+                                                     {999, "nvidia-smi"}}) {
+    INFO(code);
+    const auto finding =
+        selftest_finding(without_pairs(RunOutcome::not_listed, "cuInit: failed", code));
     CHECK(finding.status == Status::unknown);
     CHECK_FALSE(finding.cause.empty());
-    CHECK_FALSE(finding.remedy.empty());
-    CHECK(finding.evidence.at(0).observed == "why");
+    CHECK(says(finding.remedy, part));
+    CHECK(finding.evidence[0].observed == "cuInit: failed");
   }
 }
 
-TEST_CASE("selftest_finding: an error that has its own remedy → that one") {
-  const auto remedy = [](unsigned code) {
-    return selftest_finding({.outcome = DriverOutcome::call_failed, .code = code, .detail = "x"})
-        .remedy;
-  };
-  CHECK(says(remedy(802), "nvidia-fabricmanager.service"));
-  CHECK(says(remedy(803), "reboot"));
-  CHECK(says(remedy(34), "stub"));
-  CHECK(says(remedy(999), "nvidia-smi"));
+TEST_CASE("selftest_finding: every pair passed → ok, with what wasn't tested beside it") {
+  const auto finding = selftest_finding(passed_selftest(3));
+  CHECK(finding.status == Status::ok);
+  CHECK(finding.cause.empty());
+  CHECK(finding.remedy.empty());
+  REQUIRE(finding.evidence.size() == 3);
+  CHECK(finding.evidence[0].source == "6 ordered pairs");
+  CHECK(finding.evidence[0].observed == "6 passed");
+  CHECK(finding.evidence[1].observed == "CUDA 12.4");
+  CHECK(finding.evidence[2].source == "not tested");
 }
 
-TEST_CASE("selftest_finding: a process hangs inside the driver → unknown, whatever it answered") {
-  auto driver = counted(1);
-  driver.left_behind = true;
-  const auto finding = selftest_finding(driver);
+TEST_CASE("selftest_finding: one pair that didn't pass → by its verdict, never ok") {
+  for (const auto verdict :
+       {Verdict::corruption, Verdict::host_died, Verdict::hang, Verdict::error}) {
+    CHECK(status_with({verdict}) == Status::fail);
+  }
+  for (const auto verdict : {Verdict::asymmetric, Verdict::unsupported, Verdict::degraded})
+    CHECK(status_with({verdict}) == Status::warn);
+  CHECK(status_with({Verdict::inconclusive}) == Status::unknown);
+  CHECK(status_with({}) == Status::ok);
+}
+
+TEST_CASE("selftest_finding: several verdicts → fail before unknown before warn") {
+  CHECK(status_with({Verdict::degraded, Verdict::inconclusive, Verdict::hang}) == Status::fail);
+  CHECK(status_with({Verdict::degraded, Verdict::inconclusive}) == Status::unknown);
+}
+
+TEST_CASE("selftest_finding: pairs that didn't pass → the deciding one first, with its remedy") {
+  auto selftest = passed_selftest(3);
+  spoil(selftest.run.pairs[0], Verdict::degraded, gpu::Outcome::degraded, gpu::Signature::none,
+        "9 of 63 GB/s");
+  spoil(selftest.run.pairs[1], Verdict::inconclusive, gpu::Outcome::inconclusive,
+        gpu::Signature::none, "no time left");
+  const auto finding = selftest_finding(selftest);
   CHECK(finding.status == Status::unknown);
-  CHECK(says(finding.cause, "doesn't end, even when killed"));
+  CHECK(finding.evidence[0].source == "0000:1b:00.0 to 0000:1d:00.0");
+  CHECK(finding.evidence[0].observed == "inconclusive in ce-write: no time left");
+  CHECK(finding.evidence[1].observed == "degraded in ce-write: 9 of 63 GB/s");
+  CHECK(finding.cause == "of 6 ordered pairs of GPUs: 4 passed, 1 inconclusive, 1 degraded");
+  CHECK(finding.remedy == report::remedy_of(Verdict::inconclusive, gpu::Signature::none));
+}
+
+TEST_CASE("selftest_finding: many bad pairs → evidence of eight, and how many there are") {
+  auto selftest = passed_selftest(5);
+  for (auto& pair : selftest.run.pairs)
+    pair.verdict = Verdict::hang;
+  const auto finding = selftest_finding(selftest);
+  CHECK(finding.evidence[7].observed == "hang");
+  CHECK(finding.evidence[8].observed == "20 hang");
+}
+
+TEST_CASE("selftest_finding: tested, but no pair → unknown") {
+  auto selftest = passed_selftest(2);
+  selftest.run.pairs.clear();
+  const auto finding = selftest_finding(selftest);
+  CHECK(finding.status == Status::unknown);
+  CHECK_FALSE(finding.remedy.empty());
+}
+
+TEST_CASE("selftest_finding: a process is left behind → at least unknown, and a reboot") {
+  auto selftest = passed_selftest(2);
+  selftest.run.left_behind = {4711};
+  auto finding = selftest_finding(selftest);
+  CHECK(finding.status == Status::unknown);
+  CHECK(says(finding.cause, "even when killed"));
   CHECK(says(finding.remedy, "reboot"));
+  selftest.run.pairs[0].verdict = Verdict::hang;
+  finding = selftest_finding(selftest);
+  CHECK(finding.status == Status::fail);
+  CHECK(says(finding.cause, "1 hang; a process"));
+}
+
+TEST_CASE("selftest_is_off: the settings turn it off → not applicable, with the setting") {
+  const auto finding = cli::selftest_is_off();
+  CHECK(finding.id == "p2p.selftest");
+  CHECK(finding.status == Status::not_applicable);
+  CHECK(finding.evidence[0].observed == "selftest=off");
 }

@@ -55,11 +55,10 @@ std::vector<std::string> note_texts(const std::string& program, const std::strin
   return found;
 }
 
-}  // namespace
-
-TEST_CASE("peerpath program: its ELF notes → name the libraries that are loaded when wanted") {
+/// The libraries that the program's notes name, with their priorities.
+std::map<std::string, std::string> noted_libraries(const char* program) {
   std::map<std::string, std::string> priorities;
-  for (const auto& text : note_texts(read_file(PEERPATH_BINARY), "FDO", 0x407c0c0a)) {
+  for (const auto& text : note_texts(read_file(program), "FDO", 0x407c0c0a)) {
     INFO(text);
     REQUIRE_FALSE(text.empty());
     CHECK(text.back() == '\0');
@@ -71,7 +70,20 @@ TEST_CASE("peerpath program: its ELF notes → name the libraries that are loade
     REQUIRE(note[0].at("soname").size() == 1);
     priorities[note[0].at("soname")[0]] = note[0].at("priority");
   }
-  CHECK(priorities == std::map<std::string, std::string>{{"libcuda.so.1", "suggested"},
-                                                         {"libkmod.so.2", "required"},
-                                                         {"libsystemd.so.0", "required"}});
+  return priorities;
 }
+
+}  // namespace
+
+TEST_CASE("peerpath program: its ELF notes → name the libraries that are loaded when wanted") {
+  CHECK(noted_libraries(PEERPATH_BINARY) ==
+        std::map<std::string, std::string>{{"libkmod.so.2", "required"},
+                                           {"libnvidia-ml.so.1", "suggested"},
+                                           {"libsystemd.so.0", "required"}});
+}
+
+#ifdef PEERPATH_WORKER
+TEST_CASE("peerpath-p2p-worker program: its ELF note → names the CUDA driver, and no other does") {
+  CHECK(noted_libraries(PEERPATH_WORKER).at("libcuda.so.1") == "suggested");
+}
+#endif

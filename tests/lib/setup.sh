@@ -20,19 +20,32 @@ is_installed() {
   [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# need_packages GROUP... - installs what is missing, and only that.
-need_packages() {
-  local wanted package missing=()
-  wanted=$(packages_of "$@")
-  for package in $wanted; do
-    is_installed "$package" || missing+=("$package")
+# missing_of PACKAGE... - those that aren't installed, one a line.
+missing_of() {
+  local package
+  for package in "$@"; do
+    is_installed "$package" || echo "$package"
   done
-  [ ${#missing[@]} -gt 0 ] || return 0
+}
+
+# need_packages GROUP... - installs what is missing, and only that. Tests that start together wait
+# for each other: apt doesn't.
+need_packages() {
+  local wanted missing
+  wanted=$(packages_of "$@")
+  mapfile -t wanted <<<"$wanted"
+  missing=$(missing_of "${wanted[@]}")
+  [ -n "$missing" ] || return 0
   if [ "$(id -u)" -ne 0 ]; then
-    echo "need_packages: not root; install these first: ${missing[*]}" >&2
+    echo "need_packages: not root; install these first: $(xargs <<<"$missing")" >&2
     return 1
   fi
-  echo "installing: ${missing[*]}"
-  apt-get update -q
-  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  (
+    flock 9
+    mapfile -t missing < <(missing_of "${wanted[@]}")
+    [ ${#missing[@]} -gt 0 ] || exit 0
+    echo "installing: ${missing[*]}"
+    apt-get update -q
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  ) 9</var/lib/dpkg
 }

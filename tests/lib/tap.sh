@@ -5,16 +5,18 @@
 
 tap_passed=0
 tap_failed=0
+# Said before each name, where the same assertions are made of several things.
+tap_of=
 
 pass() {
   tap_passed=$((tap_passed + 1))
-  echo "ok - $1"
+  echo "ok - $tap_of$1"
 }
 
 # fail WHAT [OBSERVED]
 fail() {
   tap_failed=$((tap_failed + 1))
-  echo "not ok - $1"
+  echo "not ok - $tap_of$1"
   [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/#   /'
 }
 

@@ -30,6 +30,27 @@ TEST_CASE("read_iommu_units: no IOMMU → neither") {
   CHECK(iommu.firmware_tables.empty());
 }
 
+TEST_CASE("read_iommu_units: Intel's units → whether each can pass through") {
+  const auto can = read_iommu_units(*machine("intel-identity"));
+  REQUIRE(can.ecap.size() == 2);
+  CHECK(can_pass_through(can.ecap.at("dmar0").value()));
+  const auto cannot = read_iommu_units(*machine("intel-no-pass-through"));
+  REQUIRE(cannot.ecap.size() == 1);
+  CHECK_FALSE(can_pass_through(cannot.ecap.at("dmar0").value()));
+  CHECK(read_iommu_units(*machine("amd-translated")).ecap.empty());
+}
+
+TEST_CASE("read_iommu_units: a register that can't be read → an error that names it") {
+  TempRoot root;
+  root.directory("/sys/class/iommu/dmar0/intel-iommu").directory("/sys/class/iommu/dmar1");
+  root.file("/sys/class/iommu/dmar0/intel-iommu/ecap", "0xf050da\n");
+  const auto iommu = read_iommu_units(root.system());
+  REQUIRE(iommu.ecap.size() == 2);
+  CHECK(iommu.ecap.at("dmar0").error().code == Errc::malformed);
+  CHECK(iommu.ecap.at("dmar1").error().code == Errc::not_found);
+  CHECK(iommu.ecap.at("dmar1").error().text().find("dmar1/intel-iommu/ecap'") != std::string::npos);
+}
+
 TEST_CASE("read_iommu_units: no /sys/class → an error that names it") {
   TempRoot root;
   const auto iommu = read_iommu_units(root.system());

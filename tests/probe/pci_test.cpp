@@ -304,6 +304,31 @@ TEST_CASE("find_pci_devices: one GPU can't be read → the other is judged all t
   CHECK(devices[1].group_type.value() == "identity");
 }
 
+TEST_CASE(
+    "find_rdma_nics: by the infiniband directory, the class or Mellanox → found, others not") {
+  TempRoot root;
+  root.directory("/sys/kernel/iommu_groups");
+  const auto add = [&](const std::string& bdf, const std::string& vendor,
+                       const std::string& class_code) {
+    const auto device = "/sys/devices/pci0000:00/" + bdf;
+    root.file(device + "/vendor", vendor).file(device + "/device", "0x1017\n");
+    root.file(device + "/class", class_code);
+    root.link("/sys/bus/pci/devices/" + bdf, "../../../devices/pci0000:00/" + bdf);
+    return device;
+  };
+  add("0000:01:00.0", "0x8086\n", "0x020000\n");
+  root.directory(add("0000:02:00.0", "0x14e4\n", "0x020000\n") + "/infiniband");
+  add("0000:03:00.0", "0x15b3\n", "0x020000\n");
+  add("0000:04:00.0", "0x1077\n", "0x020700\n");
+  add("0000:05:00.0", "0x15b3\n", "0x060400\n");
+  const auto nics = find_rdma_nics(root.system());
+  REQUIRE(nics.has_value());
+  REQUIRE(nics->size() == 3);
+  CHECK(nics->at(0).bdf == "0000:02:00.0");
+  CHECK(nics->at(1).bdf == "0000:03:00.0");
+  CHECK(nics->at(2).bdf == "0000:04:00.0");
+}
+
 TEST_CASE("read_pci_devices: addresses with and without the domain → the functions, any class") {
   const auto system = machine("intel-identity");
   const auto devices = read_pci_devices(*system, {"5E:00.1", "0000:00:02.0"});
@@ -313,6 +338,13 @@ TEST_CASE("read_pci_devices: addresses with and without the domain → the funct
   CHECK(devices->at(0).class_code == 0x040300);
   CHECK(devices->at(0).group_type.value() == "identity");
   CHECK(devices->at(1).driver == "pcieport");
+}
+
+TEST_CASE("read_pci_devices: the same address twice → one function") {
+  const auto devices =
+      read_pci_devices(*machine("intel-identity"), {"5e:00.0", "0000:5E:00.0", "0000:3b:00.0"});
+  REQUIRE(devices.has_value());
+  CHECK(devices->size() == 2);
 }
 
 TEST_CASE("read_pci_devices: no such function → not found, naming the address") {

@@ -3,6 +3,42 @@
 
 #include "report/verify_report.hpp"
 
+/// Two GPUs on one switch below a root port; the port of the second redirects.
+inline peerpath::report::Topology sample_topology() {
+  using peerpath::check::Translation;
+  using peerpath::report::TopologyNode;
+  const std::string bus = "pci0000:3a";
+  TopologyNode root_port{.bdf = "0000:3a:01.0", .host_bridge = bus, .kind = "root-port"};
+  TopologyNode upstream{.bdf = "0000:3b:00.0",
+                        .host_bridge = bus,
+                        .parent = root_port.bdf,
+                        .kind = "switch-upstream-port"};
+  TopologyNode clear{.bdf = "0000:3c:00.0",
+                     .host_bridge = bus,
+                     .parent = upstream.bdf,
+                     .kind = "switch-downstream-port",
+                     .acs = TopologyNode::Acs{true, {}, "ACSCtl"}};
+  TopologyNode redirects{.bdf = "0000:3c:01.0",
+                         .host_bridge = bus,
+                         .parent = upstream.bdf,
+                         .kind = "switch-downstream-port",
+                         .acs = TopologyNode::Acs{true, {"ReqRedir", "CmpltRedir"}, "ACSCtl"}};
+  TopologyNode passed{.bdf = "0000:3d:00.0",
+                      .host_bridge = bus,
+                      .parent = clear.bdf,
+                      .kind = "endpoint",
+                      .name = "NVIDIA Corporation GH100 [H100 SXM5 80GB]",
+                      .numa_node = 0,
+                      .iommu = TopologyNode::Iommu{Translation::identity, "identity"},
+                      .link = TopologyNode::Link{32, 16, 32, 16}};
+  auto translated = passed;
+  translated.bdf = "0000:3e:00.0";
+  translated.parent = redirects.bdf;
+  translated.iommu = {Translation::translated, "DMA-FQ"};
+  translated.link = {2.5, 8, 32, 16};
+  return {root_port, upstream, clear, passed, redirects, translated};
+}
+
 /// A report with one finding of each status.
 inline peerpath::report::VerifyReport sample_report() {
   using peerpath::check::Finding;
@@ -15,6 +51,7 @@ inline peerpath::report::VerifyReport sample_report() {
   report.machine = "x86_64";
   report.boot_id = "0f2c2d8e-0000-4000-8000-2d3c5d6e7f80";
   report.command_line = "BOOT_IMAGE=/vmlinuz root=/dev/sda1 iommu=nopt";
+  report.topology = sample_topology();
   report.findings = {
       Finding{"cmdline.effective", Status::ok, {}, {{"/proc/cmdline", "iommu=nopt", ""}}, "", ""},
       Finding{"p2p.selftest",

@@ -29,6 +29,20 @@ TEST_CASE("find_record: an id → its record, or none") {
   CHECK(find_record("") == nullptr);
 }
 
+TEST_CASE("near_ids: what somebody mistyped → what was meant") {
+  for (const auto* known : check::all_records()) {
+    auto typed = std::string(known->id);
+    typed.erase(2, 1);
+    CHECK(near_ids(typed).front() == known->id);
+    CHECK(near_ids(known->id.substr(known->id.find('.') + 1)).front() == known->id);
+  }
+  CHECK(near_ids("iommu.gruop-type").front() == "iommu.group-type");
+  CHECK(near_ids(".").size() == 3);
+  CHECK(near_ids("").empty());
+  CHECK(near_ids("nonsense-altogether").empty());
+  CHECK(near_ids(std::string(100'000, 'i')).empty());
+}
+
 TEST_CASE("title_of: an unknown id → the id") {
   CHECK(title_of("no.such-id") == "no.such-id");
   CHECK(title_of("p2p.selftest") == find_record("p2p.selftest")->title);

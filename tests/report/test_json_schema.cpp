@@ -19,6 +19,8 @@ TEST_CASE("JsonSchema: each keyword → takes what fits and finds what doesn't")
   CHECK(flaws(R"({"type": ["string", "null"]})", "true") == 1);
   CHECK(flaws(R"({"type": "integer", "minimum": 0, "maximum": 9})", "9") == 0);
   CHECK(flaws(R"({"type": "integer", "minimum": 0, "maximum": 9})", "10") == 1);
+  CHECK(flaws(R"({"type": "number"})", "0.5") == 0);
+  CHECK(flaws(R"({"type": "number"})", "\"a\"") == 1);
   CHECK(flaws(R"({"minimum": 0})", "-1") == 1);
   CHECK(flaws(R"({"const": 1})", "2") == 1);
   CHECK(flaws(R"({"enum": ["a", "b"]})", "\"b\"") == 0);
@@ -37,13 +39,14 @@ TEST_CASE("JsonSchema: a keyword that it doesn't know → throws") {
 }
 
 TEST_CASE("JsonSchema: every schema that is shipped → has known keywords only") {
-  for (const char* name : {"verify", "report", "boot", "explain", "error"}) {
+  for (const char* name : {"verify", "report", "boot", "explain", "error", "selftest"}) {
     INFO(name);
     const auto schema = JsonSchema::shipped(name);
     CHECK(schema.json().at("$schema") == "https://json-schema.org/draft/2020-12/schema");
     CHECK_FALSE(schema.flaws(json::object()).empty());
     const json empty_entry = json::parse(R"({"findings": [{"evidence": [{}]}], "kernel": {},
-        "entries": [{}], "changes": [{}], "records": [{}]})");
+        "topology": [{"iommu": {}, "acs": {"redirects": [""]}, "link": {}}], "entries": [{}], "changes": [{}], "records": [{}],
+        "selftest": {"gpus": [{}], "pairs": [{"results": [{}]}]}, "gpus": [{}], "pairs": [{"results": [{}]}]})");
     CHECK_FALSE(schema.flaws(empty_entry).empty());
   }
 }

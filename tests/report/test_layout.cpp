@@ -49,3 +49,11 @@ TEST_CASE("parse_time: anything else → nothing") {
     CHECK_FALSE(parse_time(text).has_value());
   }
 }
+
+TEST_CASE("shortened: text that fits, or not → whole, or cut at a character with the end") {
+  CHECK(shortened("abcdef", 6, "...") == "abcdef");
+  CHECK(shortened("abcdefg", 6, "...") == "abc...");
+  CHECK(shortened("ééééé", 5, "…") == "ééééé");
+  CHECK(shortened("éééééé", 5, "…") == "éééé…");
+  CHECK(shortened("abcdef", 2, "...") == "...");
+}

@@ -41,6 +41,19 @@ TEST_CASE("to_json: a report → every value in its place") {
   CHECK(document["kernel"]["boot_id"] == "0f2c2d8e-0000-4000-8000-2d3c5d6e7f80");
   CHECK(document["kernel"]["command_line"] == "BOOT_IMAGE=/vmlinuz root=/dev/sda1 iommu=nopt");
   CHECK(document["note"] == "this version has no test of the pairs");
+  REQUIRE(document["topology"].size() == 6);
+  CHECK(document["topology"][0]["parent"].is_null());
+  CHECK(document["topology"][0]["iommu"].is_null());
+  CHECK(document["topology"][0]["acs"].is_null());
+  CHECK(document["topology"][0]["link"].is_null());
+  CHECK(document["topology"][0]["numa_node"].is_null());
+  CHECK(document["topology"][4]["acs"] == json::parse(R"({"known": true,
+      "redirects": ["ReqRedir", "CmpltRedir"], "detail": "ACSCtl"})"));
+  CHECK(document["topology"][5] == json::parse(R"({"bdf": "0000:3e:00.0",
+      "host_bridge": "pci0000:3a", "parent": "0000:3c:01.0", "kind": "endpoint",
+      "name": "NVIDIA Corporation GH100 [H100 SXM5 80GB]", "numa_node": 0,
+      "iommu": {"mode": "translated", "detail": "DMA-FQ"}, "acs": null,
+      "link": {"speed": 2.5, "width": 8, "max_speed": 32.0, "max_width": 16}})"));
   REQUIRE(document["findings"].size() == 6);
   const auto& finding = document["findings"][2];
   CHECK(finding["id"] == "iommu.group-type");
@@ -65,7 +78,7 @@ TEST_CASE("to_json: reports of both kinds, full and empty → as their schemas s
   CHECK(JsonSchema::shipped("verify").flaws(json::parse(to_json(empty))).empty());
 }
 
-TEST_CASE("schemas of verify and report → differ in name and description alone") {
+TEST_CASE("schemas of verify and report → differ in name, description and the self-test alone") {
   auto verify = JsonSchema::shipped("verify").json();
   auto report = JsonSchema::shipped("report").json();
   for (auto* schema : {&verify, &report}) {
@@ -73,7 +86,25 @@ TEST_CASE("schemas of verify and report → differ in name and description alone
     schema->erase("description");
     (*schema)["properties"].erase("schema");
   }
+  report["properties"].erase("selftest");
+  for (const char* part : {"gpu", "pair", "result", "test", "signature", "pair_verdict"})
+    report["$defs"].erase(part);
   CHECK(verify == report);
+}
+
+TEST_CASE("schemas of selftest and report → describe the self-test alike but for the results") {
+  const auto selftest = JsonSchema::shipped("selftest").json();
+  const auto report = JsonSchema::shipped("report").json();
+  for (auto [name, part] : report["properties"]["selftest"]["properties"].items()) {
+    INFO(name);
+    CHECK(selftest["properties"][name] == part);
+  }
+  for (auto [name, part] : selftest["$defs"].items()) {
+    INFO(name);
+    auto other = report["$defs"][name];
+    if (name == "pair") other["properties"]["results"] = part["properties"]["results"];
+    CHECK(other == part);
+  }
 }
 
 TEST_CASE("to_json: bytes that are not UTF-8 → replaced, never an exception") {
@@ -91,6 +122,7 @@ TEST_CASE("parse_report: what to_json wrote → the same report") {
     REQUIRE(read.has_value());
     CHECK(to_json(*read) == text);
     CHECK(read->findings.size() == report.findings.size());
+    CHECK(read->topology.size() == report.topology.size());
     CHECK(read->release == report.release);
     CHECK(read->time == report.time);
   }
@@ -138,6 +170,61 @@ TEST_CASE("parse_report: a newer schema version → unsupported") {
   REQUIRE_FALSE(read.has_value());
   CHECK(read.error().code == Errc::unsupported);
   CHECK(read.error().message == "'f': has schema_version 2, and this peerpath reads 1");
+}
+
+TEST_CASE("parse_report: a report without a topology, as 0.1.0 wrote it → an empty one") {
+  auto document = json::parse(to_json(sample_report()));
+  document.erase("topology");
+  CHECK(JsonSchema::shipped("report").flaws(document).empty());
+  const auto read = parse_report(document.dump(), "f");
+  REQUIRE(read.has_value());
+  CHECK(read->topology.empty());
+  CHECK(read->findings.size() == 6);
+}
+
+TEST_CASE("parse_report: a wrong topology → an error with its place") {
+  const auto error = [](const std::function<void(json&)>& change) {
+    return error_after([&](json& document) { change(document["topology"]); });
+  };
+  CHECK(error([](json& t) { t = "x"; }) == "'report.json': topology is not an array");
+  CHECK(error([](json& t) { t[0].erase("kind"); }) == "'report.json': topology[0].kind is missing");
+  CHECK(error([](json& t) { t[2]["parent"] = "0000:ff:00.0"; }) ==
+        "'report.json': topology[2].parent is no earlier node");
+  CHECK(error([](json& t) { t[0]["parent"] = t[5]["bdf"]; }) ==
+        "'report.json': topology[0].parent is no earlier node");
+  CHECK(error([](json& t) { t[0]["parent"] = t[0]["bdf"]; }) ==
+        "'report.json': topology[0].parent is no earlier node");
+  CHECK(error([](json& t) { t[3]["bdf"] = t[0]["bdf"]; }) ==
+        "'report.json': topology[3].bdf is there twice");
+  CHECK(error([](json& t) { t[3]["iommu"]["mode"] = "good\033"; }) ==
+        "'report.json': topology[3].iommu.mode is 'good\\x1b', which is no mode");
+  CHECK(error([](json& t) { t[2]["acs"]["known"] = 1; }) ==
+        "'report.json': topology[2].acs.known is not true or false");
+  CHECK(error([](json& t) { t[3]["link"]["speed"] = "fast"; }) ==
+        "'report.json': topology[3].link.speed is not a number from 0 up");
+  CHECK(error([](json& t) { t[3]["link"]["speed"] = -1; }) ==
+        "'report.json': topology[3].link.speed is not a number from 0 up");
+  CHECK(error([](json& t) { t[3]["numa_node"] = -1; }) ==
+        "'report.json': topology[3].numa_node is not an integer from 0 to 2147483647");
+  CHECK(error([](json& t) {
+          for (int i = 0; i < 300; ++i) {
+            auto node = t[0];
+            node["bdf"] = std::to_string(i);
+            node["parent"] = t.back()["bdf"];
+            t.push_back(node);
+          }
+        }) == "'report.json': topology[259] is deeper than PCI goes");
+}
+
+TEST_CASE("to_json: each IOMMU mode → a name that the schema knows and that's read back") {
+  for (const auto& [mode, name] : iommu_modes) {
+    auto report = sample_report();
+    report.topology[3].iommu->mode = mode;
+    const auto text = to_json(report);
+    CHECK(json::parse(text)["topology"][3]["iommu"]["mode"] == name);
+    CHECK(JsonSchema::shipped("report").flaws(json::parse(text)).empty());
+    CHECK(parse_report(text, "f")->topology[3].iommu->mode == mode);
+  }
 }
 
 TEST_CASE("parse_report: a wrong value → an error with its place") {

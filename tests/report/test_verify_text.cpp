@@ -4,7 +4,12 @@
 #include "report/verify_report.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 using namespace peerpath::report;
+using peerpath::check::Finding;
+using peerpath::check::Status;
 
 TEST_CASE("to_text: a report → worst first, the same trouble of two devices together") {
   const auto expected =
@@ -41,14 +46,79 @@ TEST_CASE("to_text: a report → worst first, the same trouble of two devices to
       "ok cmdline.effective: " +
       title_of("cmdline.effective") +
       "\n"
-      "  /proc/cmdline: iommu=nopt\n"
-      "\n"
       "not-applicable p2p.selftest: " +
       title_of("p2p.selftest") +
       "\n"
-      "  libcuda.so.1: no such library (expected two GPUs or more)\n"
       "  Cause: there is no NVIDIA driver\n";
-  CHECK(to_text(sample_report()) == expected);
+  auto report = sample_report();
+  report.topology.clear();
+  CHECK(to_text(report) == expected);
+}
+
+TEST_CASE("to_text: a topology → the tree between the verdict and the findings") {
+  const auto text = to_text(sample_report(), {.unicode = true});
+  CHECK(
+      text.find("  this version has no test of the pairs\n\npci0000:3a  NUMA node 0\n└─ 0000:3a") !=
+      std::string::npos);
+  CHECK(text.find("x16  NVIDIA Corporation GH100 …\n\nfail iommu.group-type: ") !=
+        std::string::npos);
+}
+
+TEST_CASE("to_text: verbose → the evidence of every finding") {
+  const auto text = to_text(sample_report(), {.verbose = true});
+  CHECK(text.find("\nok cmdline.effective: " + title_of("cmdline.effective") +
+                  "\n  /proc/cmdline: iommu=nopt\n\nnot-applicable p2p.selftest: " +
+                  title_of("p2p.selftest") +
+                  "\n  libcuda.so.1: no such library (expected two GPUs or more)\n"
+                  "  Cause: there is no NVIDIA driver\n") != std::string::npos);
+}
+
+TEST_CASE("to_text: good findings of several devices → one line with their number") {
+  VerifyReport report;
+  for (const char* bdf : {"0000:3b:00.0", "0000:5e:00.0"}) {
+    report.findings.push_back({.id = "iommu.group-type",
+                               .status = Status::ok,
+                               .device = bdf,
+                               .evidence = {{"a", "b", ""}}});
+  }
+  report.findings.push_back(
+      {.id = "pcie.link", .status = Status::ok, .device = "0000:3b:00.0", .evidence = {{}}});
+  const auto text = to_text(report);
+  CHECK(text.find(
+            "\n\nok iommu.group-type: IOMMU translation of each GPU (2 devices)\nok pcie.link") !=
+        std::string::npos);
+  CHECK(text.find("(1 device)\n") != std::string::npos);
+}
+
+TEST_CASE("to_text: nothing to check → the cause once, below all that have it") {
+  VerifyReport report;
+  for (const char* id : {"a.one", "b.other", "a.two"}) {
+    report.findings.push_back({.id = id,
+                               .status = Status::not_applicable,
+                               .evidence = {{}},
+                               .cause = id[0] == 'a' ? "no device" : "no driver"});
+  }
+  const auto text = to_text(report);
+  CHECK(text.find("\n\nnot-applicable a.one: a.one\nnot-applicable a.two: a.two\n"
+                  "  Cause: no device\n"
+                  "not-applicable b.other: b.other\n  Cause: no driver\n") != std::string::npos);
+}
+
+TEST_CASE("to_text: 20,000 findings that all differ → in reasonable time") {
+  VerifyReport report;
+  for (int i = 0; i < 20'000; ++i) {
+    report.findings.push_back({.id = "iommu.group-type",
+                               .status = Status::fail,
+                               .device = std::to_string(i),
+                               .evidence = {{"a", "b", "c"}},
+                               .cause = "cause " + std::to_string(i),
+                               .remedy = "remedy"});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto text = to_text(report);
+  // With the square of their number it took tens of seconds.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  CHECK(std::count(text.begin(), text.end(), '\n') > 80'000);
 }
 
 TEST_CASE("to_text: colour only where asked for") {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace peerpath::test {
@@ -44,7 +45,9 @@ class FakeSystem : public System {
     if (program == "/bin/sh") return run_shell(command);
     const auto handler = handlers_.find(program);
     if (handler == handlers_.end()) FAIL("unexpected command: " << program);
-    return handler->second(command);
+    auto result = handler->second(command);
+    if (command.on_output) command.on_output(std::exchange(result.out, ""));
+    return result;
   }
   [[nodiscard]] bool is_booted() const override { return booted; }
   [[nodiscard]] std::optional<std::string> machine() const override { return std::nullopt; }

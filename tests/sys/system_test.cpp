@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <thread>
 
@@ -283,4 +284,50 @@ TEST_CASE("is_mount_point: a mounted file system, a plain directory, a link to e
   CHECK_FALSE(root.system().is_mount_point("/link").value());
   CHECK(root.system().is_mount_point("/none").error().code == Errc::not_found);
   CHECK_FALSE(root.system().is_mount_point("/file").has_value());
+}
+
+TEST_CASE("stream: a file of any size → all of its bytes, in their order") {
+  TempRoot root;
+  std::string content(200000, 'a');
+  content += "end";
+  root.file("/file", content).directory("/directory");
+  std::string got;
+  const auto take = [&](std::string_view bytes) { got += bytes; };
+  REQUIRE(root.system().stream("/file", take));
+  CHECK(got == content);
+  CHECK(root.system().stream("/missing", take).error().code == Errc::not_found);
+  CHECK_FALSE(root.system().stream("/directory", take));
+}
+
+TEST_CASE("stream: a FIFO or a device in another root → an error, at once") {
+  TempRoot root;
+  REQUIRE(::mkfifo((root.path() + "/fifo").c_str(), 0600) == 0);
+  std::string got;
+  const auto take = [&](std::string_view bytes) { got += bytes; };
+  CHECK(root.system().stream("/fifo", take).error().code == Errc::malformed);
+  if (::mknod((root.path() + "/zero").c_str(), S_IFCHR | 0600, makedev(1, 5)) == 0) {
+    const auto read = root.system().stream("/zero", take);
+    // A file system may be mounted without devices.
+    REQUIRE_FALSE(read.has_value());
+  }
+  CHECK(got.empty());
+}
+
+TEST_CASE("stream: a device of our own root → what's there now, without waiting") {
+  const auto system = System::open("/").value();
+  std::string got;
+  CHECK(system->stream("/dev/null", [&](std::string_view bytes) { got += bytes; }));
+  CHECK(got.empty());
+}
+
+TEST_CASE("run_process: on_output → gets all of it, past what is kept otherwise") {
+  std::size_t length = 0;
+  const auto result =
+      run_process({.argv = {"head", "-c", "6000000", "/dev/zero"},
+                   .on_output = [&](std::string_view bytes) { length += bytes.size(); }},
+                  -1);
+  REQUIRE(result.has_value());
+  CHECK(result->status == 0);
+  CHECK(result->out.empty());
+  CHECK(length == 6000000);
 }

@@ -63,8 +63,8 @@ release_stale() {
   local image=$1 loop
   losetup --noheadings --output NAME --associated "$image" | while read -r loop; do
     umount_all_of "/dev/ppvm${loop#/dev/loop}"
-    losetup --detach "$loop" || true
     rm -f "/dev/ppvm${loop#/dev/loop}"
+    losetup --detach "$loop" || true
   done
 }
 
@@ -172,11 +172,13 @@ in_chroot() {
 # close_disk - safe to call at any time, any number of times; fails if something is still in use.
 close_disk() {
   local rc=0
+  # First the names: with its last user a loop device goes, and the next one of that number may be
+  # somebody else's, with a second name of the same.
+  rm -f "${vm_root_node:-}" "${vm_esp_node:-}" "${vm_disk_node:-}"
   [ -z "$vm_root" ] || umount --recursive "$vm_root" || rc=1
   let_go_of vm_root_loop || rc=1
   let_go_of vm_esp_loop || rc=1
   let_go_of vm_disk_loop || rc=1
-  rm -f "${vm_root_node:-}" "${vm_esp_node:-}" "${vm_disk_node:-}"
   vm_root='' vm_root_node='' vm_esp_node='' vm_disk_node=''
   return "$rc"
 }

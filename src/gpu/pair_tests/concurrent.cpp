@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// T7: A writes B's memory for a while, as others do at the same time. The parent sees to it that
+// they do. Each round has words of its own, the last one is verified.
+#include "gpu/pair_tests/buffer.hpp"
+
+namespace peerpath::gpu {
+namespace {
+
+/// Below the 256 fills that have words of their own.
+constexpr unsigned most_rounds = 100;
+constexpr unsigned least_rounds = 2;
+
+}  // namespace
+
+CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& report) {
+  using Clock = std::chrono::steady_clock;
+  const auto bytes = pair.extent.measured_bytes;
+  const auto& stream = pair.source.stream;
+  auto from = Buffer::allocate(pair.source, bytes);
+  if (!from) return tl::make_unexpected(from.error());
+  auto to = Buffer::allocate(pair.destination, bytes);
+  if (!to) return tl::make_unexpected(to.error());
+  const auto end = Clock::now() + pair.extent.measured;
+  auto what = pair.next_fill(Test::concurrent);
+  const auto poison = what.poison;
+  auto done = to->poison(poison);
+  double seconds = 0;
+  unsigned rounds = 0;
+  while (done && (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
+    if (rounds != 0) what = pair.next_fill(Test::concurrent);
+    done = from->fill(what);
+    if (done) done = stream.begin_timing();
+    if (done) done = stream.copy(to->address(), from->address(), bytes);
+    if (done) done = stream.end_timing();
+    if (!done) return done;
+    const auto took = stream.elapsed();
+    if (!took) return tl::make_unexpected(took.error());
+    seconds += *took;
+    ++rounds;
+    pair.beat();
+  }
+  if (!done) return done;
+  what.poison = poison;
+  auto reads = to->read(what, &pair.source, pair);
+  if (!reads) return tl::make_unexpected(reads.error());
+  TestResult result;
+  result.test = Test::concurrent;
+  result.bytes = bytes;
+  if (seconds > 0) result.bytes_per_second = double(bytes) * rounds / seconds;
+  judge(*reads, result);
+  report(std::move(result));
+  return {};
+}
+
+}  // namespace peerpath::gpu
