@@ -66,6 +66,7 @@ Result<Answer> run(const Invocation& invocation) {
 
   auto findings = run_checks(*facts);
   auto selftest = test_pairs(**system, *facts, *settings);
+  if (selftest) weigh_by_selftest(findings, *facts, *selftest);
   findings.push_back(selftest ? selftest_finding(*selftest) : selftest_is_off());
   auto report =
       make_report(report::VerifyReport::Kind::boot_check, **system, *facts, std::move(findings));

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace peerpath::cli {
 namespace {
@@ -110,6 +112,40 @@ void add_pairs(const gpu::SelftestReport& run, Finding& finding) {
   finding.remedy = report::remedy_of(worst.verdict, worst.signature);
 }
 
+bool passed_in_full(const gpu::PairReport& pair) {
+  return pair.verdict == Verdict::passed &&
+         std::any_of(pair.results.begin(), pair.results.end(), [](const gpu::StagedResult& staged) {
+           return staged.result.test == gpu::Test::sm_store &&
+                  staged.result.outcome == gpu::Outcome::passed;
+         });
+}
+
+/// The BDFs of the GPUs, where each ordered pair of them passed in full; none where one didn't.
+std::set<std::string> proven(const gpu::SelftestReport& run) {
+  const auto count = run.gpus.size();
+  std::set<std::pair<std::size_t, std::size_t>> passed;
+  for (const auto& pair : run.pairs) {
+    if (pair.source != pair.destination && passed_in_full(pair))
+      passed.emplace(pair.source, pair.destination);
+  }
+  std::set<std::string> bdfs;
+  if (count < 2 || passed.size() != count * (count - 1) || !run.left_behind.empty()) return bdfs;
+  for (const auto& gpu : run.gpus)
+    bdfs.insert(gpu.bdf);
+  return bdfs;
+}
+
+/// The devices that a finding speaks of: where it names none, all that were checked.
+std::vector<std::string> subjects(const Finding& finding, const check::Facts& facts) {
+  std::vector<std::string> bdfs;
+  if (finding.device) bdfs.push_back(*finding.device);
+  if (finding.peer) bdfs.push_back(*finding.peer);
+  if (!bdfs.empty() || !facts.devices) return bdfs;
+  for (const auto& device : *facts.devices)
+    bdfs.push_back(device.bdf);
+  return bdfs;
+}
+
 }  // namespace
 
 Finding selftest_finding(const report::Selftest& selftest) {
@@ -141,6 +177,24 @@ Finding selftest_is_off() {
   finding.evidence.push_back({"peerpath.conf", "selftest=off", ""});
   finding.cause = "the settings turn the self-test off";
   return finding;
+}
+
+void weigh_by_selftest(std::vector<Finding>& findings, const check::Facts& facts,
+                       const report::Selftest& selftest) {
+  const auto bdfs = proven(selftest.run);
+  for (auto& finding : findings) {
+    if (finding.status != Status::fail) continue;
+    const auto about = subjects(finding, facts);
+    const auto is_proven = [&](const auto& bdf) { return bdfs.count(bdf) != 0; };
+    if (about.empty() || !std::all_of(about.begin(), about.end(), is_proven)) continue;
+    finding.status = Status::warn;
+    finding.evidence.push_back(
+        {"p2p.selftest", fmt::format("all {} ordered pairs passed", selftest.run.pairs.size()),
+         ""});
+    finding.cause +=
+        "; a warning only, for the self-test passed on every pair: NVIDIA doesn't support it, but "
+        "the data is correct today";
+  }
 }
 
 }  // namespace peerpath::cli

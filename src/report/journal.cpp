@@ -60,7 +60,7 @@ JournalEntry begin_entry(std::string_view id, Status status, const std::string& 
   add(entry, "PRIORITY", std::to_string(priority_of(status)));
   // The journal finds out a sender's unit by its process, which may have ended by then. This field
   // has `journalctl -u peerpath` show the entry all the same (systemd.journal-fields(7)).
-  add(entry, "OBJECT_SYSTEMD_UNIT", "peerpath.service");
+  add(entry, "OBJECT_SYSTEMD_UNIT", "peerpath-boot-check.service");
   add(entry, "PEERPATH_CHECK", id);
   add(entry, "PEERPATH_STATUS", name_of(status));
   return entry;

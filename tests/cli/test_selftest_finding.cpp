@@ -36,7 +36,109 @@ bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+check::Facts facts_of(const std::vector<std::string>& bdfs) {
+  check::Facts facts;
+  std::vector<probe::PciDevice> devices;
+  for (const auto& bdf : bdfs) {
+    devices.emplace_back();
+    devices.back().bdf = bdf;
+  }
+  facts.devices = devices;
+  return facts;
+}
+
+/// As sm-store passed on every pair.
+report::Selftest passed_in_full(std::size_t gpus) {
+  auto selftest = passed_selftest(gpus);
+  for (auto& pair : selftest.run.pairs) {
+    pair.results.push_back(pair.results.front());
+    pair.results.back().result.test = gpu::Test::sm_store;
+  }
+  return selftest;
+}
+
+check::Finding translated(std::optional<std::string> bdf) {
+  return {.id = "iommu.group-type",
+          .status = Status::fail,
+          .device = std::move(bdf),
+          .evidence = {{"iommu_group/type", "DMA-FQ", "identity"}},
+          .cause = "nobody asked",
+          .remedy = "ask"};
+}
+
+Status weighed(check::Finding finding, const report::Selftest& selftest,
+               const std::vector<std::string>& bdfs = {"0000:1b:00.0", "0000:1c:00.0"}) {
+  std::vector<check::Finding> findings{std::move(finding)};
+  cli::weigh_by_selftest(findings, facts_of(bdfs), selftest);
+  return findings.front().status;
+}
+
 }  // namespace
+
+TEST_CASE("weigh_by_selftest: translated, and every pair passed → a warning with the same remedy") {
+  std::vector<check::Finding> findings{translated("0000:1b:00.0"), translated(std::nullopt)};
+  cli::weigh_by_selftest(findings, facts_of({"0000:1b:00.0", "0000:1c:00.0"}), passed_in_full(2));
+  for (const auto& finding : findings) {
+    CHECK(finding.status == Status::warn);
+    CHECK(says(finding.cause, "nobody asked; a warning only"));
+    CHECK(finding.remedy == "ask");
+    REQUIRE(finding.evidence.size() == 2);
+    CHECK(finding.evidence[1].observed == "all 2 ordered pairs passed");
+  }
+}
+
+TEST_CASE("weigh_by_selftest: what the self-test didn't prove → stays a failure") {
+  const auto good = passed_in_full(2);
+  REQUIRE(weighed(translated("0000:1b:00.0"), good) == Status::warn);
+  SECTION("a device that CUDA doesn't show") {
+    CHECK(weighed(translated("0000:9d:00.0"), good) == Status::fail);
+    CHECK(weighed(translated(std::nullopt), good, {"0000:1b:00.0", "0000:9d:00.0"}) ==
+          Status::fail);
+  }
+  SECTION("a pair with one of its ends untested") {
+    auto pair = translated("0000:1b:00.0");
+    pair.peer = "0000:9d:00.0";
+    CHECK(weighed(pair, good) == Status::fail);
+  }
+  SECTION("a pair that did not pass") {
+    for (const auto verdict : {Verdict::corruption, Verdict::hang, Verdict::inconclusive,
+                               Verdict::degraded, Verdict::unsupported}) {
+      auto bad = good;
+      bad.run.pairs[1].verdict = verdict;
+      CHECK(weighed(translated("0000:1b:00.0"), bad) == Status::fail);
+    }
+  }
+  SECTION("a pair that's missing") {
+    auto bad = good;
+    bad.run.pairs.pop_back();
+    CHECK(weighed(translated("0000:1b:00.0"), bad) == Status::fail);
+  }
+  SECTION("no loads and stores") {
+    CHECK(weighed(translated("0000:1b:00.0"), passed_selftest(2)) == Status::fail);
+  }
+  SECTION("a process is left behind") {
+    auto bad = good;
+    bad.run.left_behind = {4711};
+    CHECK(weighed(translated("0000:1b:00.0"), bad) == Status::fail);
+  }
+  SECTION("no device at all") {
+    CHECK(weighed(translated(std::nullopt), good, {}) == Status::fail);
+  }
+  SECTION("a loopback") {
+    auto loopback = passed_in_full(2);
+    for (auto& pair : loopback.run.pairs)
+      pair.destination = pair.source;
+    CHECK(weighed(translated("0000:1b:00.0"), loopback) == Status::fail);
+  }
+}
+
+TEST_CASE("weigh_by_selftest: what isn't a failure → as it was") {
+  for (const auto status : {Status::ok, Status::warn, Status::unknown, Status::not_applicable}) {
+    auto finding = translated("0000:1b:00.0");
+    finding.status = status;
+    CHECK(weighed(finding, passed_in_full(2)) == status);
+  }
+}
 
 TEST_CASE("selftest_finding: no driver → not applicable, with the loader's words as evidence") {
   const auto finding =

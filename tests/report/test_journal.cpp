@@ -49,7 +49,7 @@ TEST_CASE("journal_entries: a failed finding → all that is known, in fields") 
   CHECK(value(entry, "PEERPATH_CAUSE") == "the kernel translates the device's DMA");
   CHECK(value(entry, "PEERPATH_REMEDY") == "run 'peerpath ensure' and reboot");
   CHECK(value(entry, "PEERPATH_VERSION") == "0.1.0");
-  CHECK(value(entry, "OBJECT_SYSTEMD_UNIT") == "peerpath.service");
+  CHECK(value(entry, "OBJECT_SYSTEMD_UNIT") == "peerpath-boot-check.service");
 }
 
 TEST_CASE("journal_entries: each status → its priority") {
