@@ -1,63 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Bash completion for peerpath(8).
+# Bash completion for peerpath(8). What there is to complete, the program itself says.
+
+# _peerpath_options HELP - its options, one a line, each with what its value stands for, if any.
+_peerpath_options() {
+  sed -nE 's/^  (-[a-z] \[ )?(--[a-z-]+)( \])?( ([A-Z][^ ]*))?( .*|$)/\2 \5/p' <<<"$1"
+}
 
 _peerpath() {
+  local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="ensure revert audit verify record selftest boot-check status explain"
-  local words="--help"
-  local command="" word
+  local help words
 
   COMPREPLY=()
-  case $previous in
-    --root)
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words=$("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z][a-z-]*)  .*/\1/p')
+    mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$current")
+    return
+  fi
+  help=$("$program" "$command" --help 2>/dev/null) || return
+  case $(_peerpath_options "$help" | awk -v option="$previous" '$1 == option { print $2 }') in
+    '') ;;
+    DIR)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    --lspci)
+    FILE)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --kernel)
+    VER)
       mapfile -t COMPREPLY < <(compgen -W "$(command ls /lib/modules 2>/dev/null)" -- "$current")
       return
       ;;
-    --device | --match | --gpu | --budget | --max-size) return ;;
+    *) return ;;
   esac
-
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    if [[ " $commands " == *" $word "* ]]; then
-      command=$word
-      break
-    fi
-  done
-
-  case $command in
-    ensure) words+=" --root --dry-run --force --kernel --json" ;;
-    revert) words+=" --root --dry-run --json" ;;
-    audit) words+=" --root --kernel --json" ;;
-    verify) words+=" --root --device --match --rdma-nics --lspci --verbose --json" ;;
-    record) words+=" --root --force --json" ;;
-    selftest)
-      words+=" --quick --deep --gpu --loopback --budget --max-size --no-concurrent --force --json"
-      ;;
-    boot-check) words+=" --match --no-journal --json" ;;
-    status) words+=" --verbose --json" ;;
-    explain)
-      words+=" --json"
-      words+=" iommu.group-type iommu.group-members cmdline.effective"
-      words+=" cmdline.conflict cmdline.fwupd iommu.default-domain"
-      words+=" iommu.memory-encryption boot.pending-reboot pcie.acs-redirect"
-      words+=" pcie.acs-override pcie.link pcie.bar-size platform.virtual-machine"
-      words+=" platform.direct-link gpu.peer-access gpu.driver-options"
-      words+=" gpu.partitioning kernel.dma-faults p2p.selftest p2p.corruption"
-      words+=" p2p.host-died p2p.hang p2p.error p2p.asymmetric p2p.unsupported"
-      words+=" p2p.degraded p2p.inconclusive peerpath.boot-check"
-      ;;
-    *) words="$commands --help --version" ;;
-  esac
+  words=$(_peerpath_options "$help" | sed 's/ .*//')
+  if [ "$command" = explain ]; then
+    words+=" $("$program" explain 2>/dev/null | sed -nE 's/^([a-z0-9]+\.[a-z0-9-]+) .*/\1/p')"
+  fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 
