@@ -2,6 +2,7 @@
 // Whether the next boot will be as this one, as far as the IOMMU goes.
 #include "check/checks.hpp"
 #include "check/devices.hpp"
+#include "check/next_boot.hpp"
 #include "check/running.hpp"
 
 #include <fmt/format.h>
@@ -63,26 +64,29 @@ void consider_kexec(const Facts& facts, Finding& finding) {
                           : "mend what can't be read, then run 'peerpath verify' again";
 }
 
+/// The boot configuration is judged without knowing whose IOMMU it is, so this has to be, too:
+/// otherwise `intel_iommu=off` on both sides would look like a difference.
+Result<Running> judge_boot(const Facts& facts) {
+  return judge_running(facts, cmdline::Vendor::unknown);
+}
+
 std::vector<Finding> compare(const Facts& facts) {
   if (overall(facts) == Overall::none) return {no_devices(std::string(record.id), facts)};
-  // The boot configuration is judged without knowing whose IOMMU it is, so this has to be, too:
-  // otherwise `intel_iommu=off` on both sides would look like a difference.
-  const auto running = judge_running(facts, cmdline::Vendor::unknown);
+  const auto running = judge_boot(facts);
   if (!running) return {unjudged(std::string(record.id), running.error())};
   if (!facts.configured) return {without_configuration(facts.configured.error())};
 
   const auto& configured = *facts.configured;
-  const bool now = is_untranslated(facts, running->judgement.mode);
-  const bool next = is_untranslated(facts, configured.mode);
+  const auto boots = compare_boots(facts).value_or(Boots{});
   Finding finding{.id = std::string(record.id), .status = Status::ok};
   finding.evidence = {
       {"/proc/cmdline", describe(running->judgement), ""},
       {configured.source, std::string(cmdline::name_of(configured.mode)), "passthrough or off"}};
-  if (next && !now) {
+  if (boots.armed()) {
     finding.status = Status::warn;
-    finding.cause = "passthrough is configured, but this boot was without it";
+    finding.cause = "armed, not booted: passthrough is configured, but this boot was without it";
     finding.remedy = "reboot";
-  } else if (now && !next) {
+  } else if (boots.now && !boots.next) {
     finding.status = Status::warn;
     finding.cause = "passthrough is in force, but the next boot loses it";
     finding.remedy = running->arch == cmdline::Arch::x86_64
@@ -101,5 +105,12 @@ std::vector<Finding> run(const Facts& facts) {
 }  // namespace
 
 const Check boot_pending_reboot{record, run};
+
+std::optional<Boots> compare_boots(const Facts& facts) {
+  const auto running = judge_boot(facts);
+  if (!running || !facts.configured) return std::nullopt;
+  return Boots{.now = is_untranslated(facts, running->judgement.mode),
+               .next = is_untranslated(facts, facts.configured->mode)};
+}
 
 }  // namespace peerpath::check

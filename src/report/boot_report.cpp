@@ -102,7 +102,10 @@ std::string boot_text(const boot::Outcome& outcome, bool colour) {
     text += outcome.command == "revert" ? ": still in force until that has run"
                                         : ": not in force until that has run";
   }
-  if (outcome.reboot_required) text += ", reboot to put it in force";
+  if (outcome.reboot_required) {
+    text += outcome.command == "ensure" ? ", armed but not booted: reboot to put it in force"
+                                        : ", reboot to put it in force";
+  }
   return text + "\n";
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "check/next_boot.hpp"
 #include "check/sample.hpp"
 
 namespace peerpath::check {
@@ -46,6 +47,26 @@ TEST_CASE("boot.pending-reboot: configured but not booted → warn to reboot") {
   const auto finding = with("quiet", Mode::passthrough);
   CHECK(finding.status == Status::warn);
   CHECK(finding.remedy == "reboot");
+  CHECK(finding.cause.rfind("armed, not booted: ", 0) == 0);
+}
+
+TEST_CASE("compare_boots: armed is configured but not booted, and nothing else, with no device") {
+  const auto armed = [](const std::string& words, Mode configured) {
+    auto facts = host(words, {});
+    facts.configured->mode = configured;
+    const auto boots = compare_boots(facts);
+    REQUIRE(boots);
+    return boots->armed();
+  };
+  CHECK(armed("quiet", Mode::passthrough));
+  CHECK(armed("iommu=nopt", Mode::off));
+  CHECK_FALSE(armed("iommu=pt", Mode::passthrough));
+  CHECK_FALSE(armed("iommu=pt", Mode::translated));
+  CHECK_FALSE(armed("quiet", Mode::kernel_default));
+  CHECK_FALSE(compare_boots(unconfigured(Errc::not_found)));
+  auto unread = host("quiet", {});
+  unread.command_line = fail(Errc::denied, "/proc/cmdline");
+  CHECK_FALSE(compare_boots(unread));
 }
 
 TEST_CASE("boot.pending-reboot: booted but not configured → warn that the next boot loses it") {
