@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text.hpp"
 #include "report/layout.hpp"
+#include "report/pairs_in_trouble.hpp"
 #include "report/selftest_report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
-#include <tuple>
 
 namespace peerpath::report {
 namespace {
@@ -17,43 +16,6 @@ namespace {
 using check::Status;
 using gpu::PairReport;
 using gpu::Verdict;
-
-/// What stands in the matrix: at most three columns, so that 16 GPUs fit into a line of 80.
-std::string_view code_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::corruption:
-      return "BAD";
-    case Verdict::host_died:
-      return "DIE";
-    case Verdict::hang:
-      return "HNG";
-    case Verdict::error:
-      return "ERR";
-    case Verdict::asymmetric:
-      return "asy";
-    case Verdict::unsupported:
-      return "no";
-    case Verdict::degraded:
-      return "slo";
-    case Verdict::inconclusive:
-      return "?";
-    case Verdict::passed:
-      break;
-  }
-  return "ok";
-}
-
-/// "4 KiB", "8 bytes": the largest unit that comes out whole.
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array units{"GiB", "MiB", "KiB"};
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::uint64_t unit = 1ULL << (30 - 10 * i);
-    if (bytes >= unit && bytes % unit == 0) {
-      return fmt::format("{} {}", bytes / unit, units.at(i));
-    }
-  }
-  return fmt::format("{} bytes", bytes);
-}
 
 struct Cell {
   std::string text;
@@ -187,55 +149,20 @@ std::string gpu_list(const gpu::SelftestReport& run, const TextStyle& style) {
   return text;
 }
 
-auto key(const PairReport& pair) {
-  return std::tie(pair.verdict, pair.failed_test, pair.signature, pair.reason);
-}
-
-/// What the deciding result says of the data; may be empty.
-std::string data_words(const PairReport& pair) {
-  const auto* deciding = deciding_result(pair);
-  if (deciding == nullptr) return "";
-  const auto& result = deciding->result;
-  std::vector<std::string> parts;
-  if (result.bytes > 0) parts.push_back(size_text(result.bytes));
-  if (result.reused) parts.emplace_back("memory used again");
-  if (deciding->stage != gpu::Stage::alone) parts.emplace_back(name_of(deciding->stage));
-  if (result.bad_words > 0) {
-    parts.push_back(fmt::format("{} wrong words in {} pages, from {:#x} to {:#x}", result.bad_words,
-                                result.bad_pages, result.first_bad, result.last_bad));
-  }
-  return join(parts, ", ");
-}
-
 class Troubles {
  public:
   Troubles(const Selftest& selftest, const TextStyle& style) : selftest_(selftest), style_(style) {}
 
   [[nodiscard]] std::string text() const {
-    std::vector<std::size_t> bad;
-    const auto& pairs = selftest_.run.pairs;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (pairs[i].verdict != Verdict::passed) bad.push_back(i);
-    }
-    std::stable_sort(bad.begin(), bad.end(),
-                     [&](std::size_t a, std::size_t b) { return key(pairs[a]) < key(pairs[b]); });
     std::string text;
-    for (std::size_t i = 0; i < bad.size();) {
-      auto end = i;
-      while (end < bad.size() && key(pairs[bad[end]]) == key(pairs[bad[i]]))
-        ++end;
-      text += "\n" + group({bad.begin() + static_cast<std::ptrdiff_t>(i),
-                            bad.begin() + static_cast<std::ptrdiff_t>(end)});
-      i = end;
-    }
+    for (const auto& pairs : pairs_in_trouble(selftest_.run))
+      text += "\n" + group(pairs);
     return text;
   }
 
  private:
-  using Group = std::vector<std::size_t>;
-
   /// Pairs of which the same is to be said.
-  [[nodiscard]] std::string group(const Group& group) const {
+  [[nodiscard]] std::string group(const PairGroup& group) const {
     const auto& first = selftest_.run.pairs[group.front()];
     auto text = painted(name_of(first.verdict), severity_of(first.verdict), style_.colour);
     if (first.failed_test) text += fmt::format(" in {}", name_of(*first.failed_test));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text.hpp"
 #include "report/explain.hpp"
+#include "report/findings_by_cause.hpp"
 #include "report/layout.hpp"
 #include "report/selftest_report.hpp"
 #include "report/timestamp.hpp"
@@ -11,40 +12,16 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace peerpath::report {
 namespace {
 
 using check::Finding;
 using check::Status;
-using Group = std::vector<const Finding*>;
+using Group = FindingGroup;
 
 std::string status_word(Status status, bool colour) {
   return painted(name_of(status), status, colour);
-}
-
-auto key(const Finding& finding) {
-  return std::tie(finding.id, finding.status, finding.cause, finding.remedy);
-}
-
-/// Findings that differ in their device and evidence alone, in the order of the worst.
-std::vector<Group> grouped(const std::vector<Finding>& findings) {
-  std::vector<Group> groups;
-  std::map<decltype(key(findings.front())), std::size_t> places;
-  for (const auto& finding : findings) {
-    const auto [place, is_new] = places.emplace(key(finding), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(&finding);
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-    return rank(a.front()->status) < rank(b.front()->status);
-  });
-  return groups;
-}
-
-bool says_nothing_bad(const Group& group) {
-  return rank(group.front()->status) >= rank(Status::ok);
 }
 
 std::string heading(const VerifyReport& report, const TextStyle& style) {
@@ -126,7 +103,7 @@ std::string short_text(const std::vector<Group>& groups, const TextStyle& style)
 std::string to_text(const VerifyReport& report, const TextStyle& style) {
   auto text = heading(report, style);
   if (!report.topology.empty()) text += "\n" + tree_text(report.topology, style);
-  auto groups = grouped(report.findings);
+  auto groups = by_cause(report.findings);
   const auto first_short =
       style.verbose ? groups.end() : std::find_if(groups.begin(), groups.end(), says_nothing_bad);
   for (auto group = groups.begin(); group != first_short; ++group)
