@@ -4,6 +4,7 @@
 #include "cli/boot_report_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/gather.hpp"
+#include "report/html.hpp"
 #include "report/verify_report.hpp"
 
 #include <fmt/format.h>
@@ -28,42 +29,80 @@ Answer no_report(const System& system, std::string_view why) {
 }
 
 /// A report whose verdict isn't that of its findings isn't believed.
-Result<> check_report(const report::VerifyReport& report) {
+Result<> check_report(const report::VerifyReport& report, std::string_view path) {
   const auto verdict = check::verdict(report.findings);
   if (report.verdict != verdict ||
       report.exit_status != static_cast<int>(exit_status_of(verdict))) {
-    return fail(Errc::malformed,
-                fmt::format("'{}' has another verdict than its findings: run 'peerpath boot-check'",
-                            report_path));
+    return fail(
+        Errc::malformed,
+        fmt::format("'{}' has another verdict than its findings: run 'peerpath boot-check'", path));
   }
   return {};
 }
 
 void add_options(po::options_description& options) {
+  options.add_options()("html", po::value<std::string>()->value_name("FILE"),
+                        "write the report as a page for a browser, too; '-': to standard output");
+  options.add_options()("report", po::value<std::string>()->value_name("FILE"),
+                        "show this report, of whatever boot or machine");
   add_verbose_option(options);
   add_json_option(options);
 }
 
+/// A report and what it was read from.
+struct Read {
+  std::string json;
+  report::VerifyReport report;
+};
+
+Result<Read> read_report(const System& system, const std::string& path) {
+  auto json = system.read(path);
+  if (!json) return fail(json.error());
+  auto report = report::parse_report(*json, path);
+  if (!report) return fail(report.error());
+  return Read{std::move(*json), std::move(*report)};
+}
+
+/// Text, after that first line, or JSON; and the page where one is asked for.
+Result<Answer> show(const Invocation& invocation, const System& system, const Read& read,
+                    const std::string& first) {
+  const auto status = static_cast<ExitStatus>(read.report.exit_status);
+  if (invocation.flag("html")) {
+    const auto page = report::to_html(read.report);
+    if (invocation.options["html"].as<std::string>() == "-") return Answer{page, status};
+    if (const auto written = system.write(invocation.file("html"), page); !written) {
+      return fail(written.error());
+    }
+  }
+  if (invocation.flag("json")) return Answer{read.json, status};
+  return Answer{first + report::to_text(read.report, text_style(invocation)), status};
+}
+
 Result<Answer> run(const Invocation& invocation) {
+  const bool to_output =
+      invocation.flag("html") && invocation.options["html"].as<std::string>() == "-";
+  if (to_output && invocation.flag("json")) {
+    return fail(Errc::usage, "status: --json and --html - both take the standard output");
+  }
   const auto system = System::open("/");
   if (!system) return fail(system.error());
-  const auto json = (*system)->read(report_path);
-  if (!json && json.error().code == Errc::not_found) {
+  const bool is_ours = !invocation.flag("report");
+  const auto path = is_ours ? std::string(report_path) : invocation.file("report");
+  const auto read = read_report(**system, path);
+  if (!read && is_ours && read.error().code == Errc::not_found) {
     return no_report(**system, "isn't there: 'peerpath boot-check' hasn't run since the boot");
   }
-  if (!json) return fail(json.error());
-  const auto report = report::parse_report(*json, report_path);
-  if (!report) return fail(report.error());
-  const auto boot_id = (*system)->read("/proc/sys/kernel/random/boot_id");
-  if (!boot_id) return fail(boot_id.error());
-  if (report->boot_id != std::string(trim(*boot_id))) {
-    return no_report(**system, "isn't from this boot: run 'peerpath boot-check'");
+  if (!read) return fail(read.error());
+  if (is_ours) {
+    const auto boot_id = (*system)->read("/proc/sys/kernel/random/boot_id");
+    if (!boot_id) return fail(boot_id.error());
+    if (read->report.boot_id != std::string(trim(*boot_id))) {
+      return no_report(**system, "isn't from this boot: run 'peerpath boot-check'");
+    }
   }
-  if (const auto good = check_report(*report); !good) return fail(good.error());
-  const auto status = static_cast<ExitStatus>(report->exit_status);
-  if (invocation.flag("json")) return Answer{*json, status};
-  const auto first = is_armed(**system) ? fmt::format("{}\n", armed) : std::string();
-  return Answer{first + report::to_text(*report, text_style(invocation)), status};
+  if (const auto good = check_report(read->report, path); !good) return fail(good.error());
+  const bool is_waiting = is_ours && is_armed(**system);
+  return show(invocation, **system, *read, is_waiting ? fmt::format("{}\n", armed) : "");
 }
 
 }  // namespace
@@ -74,8 +113,8 @@ const Command cmd_status{
     .summary = "show the report of this boot's check",
     .details =
         "Prints what 'boot-check' found after this boot, and ends with its exit status; with 4 "
-        "where "
-        "there is no report of this boot.",
+        "where there is no report of this boot. With --html, writes it as a single file for a "
+        "browser, too, which replaces FILE.",
     .add_options = add_options,
     .run = run,
 };
