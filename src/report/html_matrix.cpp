@@ -22,7 +22,7 @@ constexpr int levels = 7;                   ///< h0 to h6 in the style sheet
 
 struct Cell {
   std::string css;
-  std::string text;   ///< empty: as if there were no such pair
+  std::string text;
   std::string small;  ///< below it; may be empty
 };
 using CellOf = std::function<Cell(const PairReport&)>;
@@ -40,8 +40,8 @@ std::string pair_words(const gpu::SelftestReport& run, const PairReport& pair) {
 
 std::string data_cell(const gpu::SelftestReport& run, const PairReport* pair,
                       const CellOf& cell_of) {
-  const auto cell = pair != nullptr ? cell_of(*pair) : Cell{};
-  if (cell.text.empty()) return "<td class=\"none\">·</td>";
+  if (pair == nullptr) return "<td class=\"none\">·</td>";
+  const auto cell = cell_of(*pair);
   return fmt::format("<td class=\"{}\" title=\"{}\">{}{}</td>", cell.css,
                      escaped(pair_words(run, *pair)), escaped(cell.text),
                      cell.small.empty() ? "" : "<small>" + escaped(cell.small) + "</small>");
@@ -63,7 +63,7 @@ std::string matrix(const gpu::SelftestReport& run, std::string_view css, std::st
     text += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", escaped(run.gpus[to].bdf), to);
   text += "</tr></thead>\n<tbody>\n";
   for (std::size_t from = 0; from < size; ++from) {
-    text += fmt::format("<tr><th scope=\"row\"><code>{}</code> {}</th>",
+    text += fmt::format("<tr><th scope=\"row\"><code>{}</code> <strong>{}</strong></th>",
                         escaped(run.gpus[from].bdf), from);
     for (std::size_t to = 0; to < size; ++to) {
       const auto found = pairs.find({from, to});
@@ -121,7 +121,7 @@ std::string heat_map(const gpu::SelftestReport& run, const Measure& measure) {
   return matrix(run, measure.css, measure.caption,
                 [&](const PairReport& pair) {
                   const auto& value = pair.*measure.value;
-                  if (!value) return Cell{};
+                  if (!value) return Cell{"na", "–", ""};
                   const int level =
                       std::clamp(static_cast<int>(*value / most * levels), 0, levels - 1);
                   const auto severity = severity_of(pair.verdict);
@@ -146,7 +146,11 @@ constexpr Measure latency{
 
 std::string html_matrices(const gpu::SelftestReport& run) {
   if (run.gpus.empty() || run.pairs.empty()) return "";
-  return verdicts(run) + heat_map(run, bandwidth) + heat_map(run, latency);
+  std::string text = "<div class=\"matrices\">\n";
+  for (const auto& part : {verdicts(run), heat_map(run, bandwidth), heat_map(run, latency)}) {
+    if (!part.empty()) text += "<div>\n" + part + "</div>\n";
+  }
+  return text + "</div>\n";
 }
 
 }  // namespace peerpath::report

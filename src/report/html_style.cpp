@@ -71,12 +71,14 @@ dt { color: var(--soft-ink); } dd { margin: 0; }
 .remedy { font-weight: 600; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13.5px; }
-table.list { width: 100%; margin: 6px 0; }
+table.list { width: 100%; min-width: 560px; margin: 6px 0; }
 .list th, .list td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0;
   border-bottom: 1px solid var(--line); min-width: 4.5em; }
-.list th { font-weight: 600; } .list thead th { color: var(--soft-ink); font-weight: 400; }
-caption { text-align: left; font-weight: 600; padding: 0 0 6px; font-size: 15px; }
-.matrix { margin: 18px 0 6px; border-collapse: separate; border-spacing: 2px; }
+.list tbody th { font-weight: 600; min-width: 9.5em; }
+.list thead th { color: var(--soft-ink); font-weight: 400; white-space: nowrap; }
+caption { text-align: left; font-weight: 600; padding: 14px 0 6px; font-size: 15px; }
+.matrices { display: flex; flex-wrap: wrap; gap: 0 44px; } .matrices > div { max-width: 100%; }
+.matrix { margin: 4px 0 6px; border-collapse: separate; border-spacing: 2px; }
 .matrix th { font-weight: 400; color: var(--soft-ink); padding: 2px 6px; overflow-wrap: normal;
   white-space: nowrap; }
 .matrix tbody th { text-align: right; }
@@ -84,14 +86,15 @@ caption { text-align: left; font-weight: 600; padding: 0 0 6px; font-size: 15px;
   overflow-wrap: normal; white-space: nowrap; line-height: 1.25; font-variant-numeric: tabular-nums; }
 .matrix td small { display: block; font-size: 11px; }
 .matrix.wide td { min-width: 44px; padding: 4px 3px; font-size: 12.5px; }
-.matrix td.none { color: var(--soft-ink); }
+.matrix td.none { color: var(--soft-ink); } .matrix caption { white-space: nowrap; }
+.matrix th strong { display: inline-block; min-width: 1.4em; color: var(--page-ink); }
 .h0 { background: var(--h0); color: var(--h0-ink); } .h1 { background: var(--h1); color: var(--h1-ink); }
 .h2 { background: var(--h2); color: var(--h2-ink); } .h3 { background: var(--h3); color: var(--h3-ink); }
 .h4 { background: var(--h4); color: var(--h4-ink); } .h5 { background: var(--h5); color: var(--h5-ink); }
 .h6 { background: var(--h6); color: var(--h6-ink); }
 .scale { display: flex; flex-wrap: wrap; gap: 2px; align-items: center; margin: 0; font-size: 12.5px;
   color: var(--soft-ink); }
-.scale i { display: inline-block; width: 22px; height: 12px; border-radius: 2px; }
+.scale span { margin: 0 4px; } .scale i { display: inline-block; width: 22px; height: 12px; border-radius: 2px; }
 details { margin: 10px 0; } summary { cursor: pointer; }
 details > div { margin: 4px 0 14px 18px; }
 svg { display: block; font: 12px system-ui, "Segoe UI", Cantarell, "Noto Sans", "DejaVu Sans", sans-serif; }
@@ -114,7 +117,9 @@ svg text.ok, svg text.fail, svg text.unknown { font-weight: 600; }
 @media print { :root { color-scheme: light; } body { font-size: 9.5pt; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   main, header, footer { max-width: none; padding: 0; }
-  .scroll { overflow: visible; } .card, tr, .tiles li { break-inside: avoid; }
+  .scroll { overflow: visible; } .card h3, .card dl, tr, .tiles li, .matrices > div, svg {
+    break-inside: avoid; }
+  table.list { min-width: 0; } .list tbody th { min-width: 8.5em; }
   h2, h3, caption { break-after: avoid; } table { font-size: 8.5pt; }
   svg { width: 100%; height: auto; max-height: 240mm; }
   .matrix td { min-width: 0; padding: 3px 4px; } .matrix.wide td { padding: 2px 1px; font-size: 6.5pt; }
