@@ -10,7 +10,6 @@
 namespace peerpath::report {
 namespace {
 
-using check::Evidence;
 using check::Finding;
 
 std::string cell(std::string_view text, std::string_view instead) {

@@ -29,7 +29,7 @@ std::string_view html_style() {
   --h6: #b5d8f8; --h6-ink: #08131f; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
-body { margin: 0; background: var(--page); color: var(--page-ink);
+body { margin: 0; overflow-wrap: anywhere; background: var(--page); color: var(--page-ink);
   font: 15px/1.5 system-ui, "Segoe UI", Cantarell, "Noto Sans", "DejaVu Sans", sans-serif; }
 main, header, footer { max-width: 1240px; margin: 0 auto; padding: 0 24px; }
 header { padding-top: 28px; }
@@ -39,8 +39,7 @@ h2 { font-size: 19px; margin: 36px 0 12px; padding-bottom: 6px; border-bottom: 1
 h3 { font-size: 15.5px; margin: 24px 0 8px; }
 p { margin: 8px 0; }
 code, .mono { font-family: ui-monospace, "Cascadia Mono", Consolas, "DejaVu Sans Mono", monospace;
-  font-size: 0.92em; overflow-wrap: anywhere; }
-p, dd, td, th, li, summary, h2, h3 { overflow-wrap: anywhere; }
+  font-size: 0.92em; }
 .soft { color: var(--soft-ink); }
 .badge { display: inline-block; padding: 1px 9px; border-radius: 11px; font-weight: 600;
   font-size: 13px; line-height: 20px; }
