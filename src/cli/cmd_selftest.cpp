@@ -10,7 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
+#include <string>
 
 namespace peerpath::cli {
 namespace {
@@ -44,6 +45,10 @@ Result<SelftestChoice> choice_of(const Invocation& invocation) {
     if (!gpu) return fail(gpu.error());
     choice.only.push_back(*gpu);
   }
+  const std::set<std::string> named(choice.only.begin(), choice.only.end());
+  if (named.size() == 1 && !choice.loopback) {
+    return fail(Errc::usage, "selftest: --gpu: a pair needs two GPUs, or --loopback");
+  }
   const auto text = [&](const char* name) { return invocation.options[name].as<std::string>(); };
   if (invocation.flag("budget")) {
     const auto budget = parse_budget(text("budget"));
@@ -59,15 +64,10 @@ Result<SelftestChoice> choice_of(const Invocation& invocation) {
 }
 
 /// A GPU that the user named and that isn't there is the user's to know of.
-Result<> confirm_named(const SelftestChoice& choice, const gpu::SelftestReport& run) {
-  if (run.outcome != gpu::RunOutcome::tested) return {};
-  for (const auto& name : choice.only) {
-    const bool is_there = std::any_of(run.gpus.begin(), run.gpus.end(), [&](const auto& gpu) {
-      return gpu.bdf == name || gpu.uuid == name;
-    });
-    if (!is_there) return fail(Errc::usage, fmt::format("selftest: '{}': no such GPU", name));
-  }
-  return {};
+Result<> confirm_named(const gpu::SelftestReport& run) {
+  if (run.not_found.empty()) return {};
+  return fail(Errc::usage,
+              fmt::format("selftest: '{}': no such GPU", printable(run.not_found.front())));
 }
 
 /// The settings' devices, and NVIDIA's GPUs in any case.
@@ -98,7 +98,7 @@ Result<Answer> run(const Invocation& invocation) {
     document.selftest = run_selftest(**system, *facts, *choice);
   }
   const auto& run = document.selftest.run;
-  if (const auto there = confirm_named(*choice, run); !there) return fail(there.error());
+  if (const auto there = confirm_named(run); !there) return fail(there.error());
   const auto status = exit_status_of(run);
   document.version = version();
   document.time = (*system)->now().tv_sec;

@@ -10,6 +10,7 @@
 int main(int argc, char** argv) {
   // A reader that went away is a write error, not a reason to die half-way through a change.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // nor is a file that would grow beyond `ulimit -f`
   try {
     return peerpath::cli::run_application({argv + 1, argv + argc}, std::cout, std::cerr,
                                           ::isatty(STDOUT_FILENO) == 1);

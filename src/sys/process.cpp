@@ -59,6 +59,7 @@ std::vector<std::string> candidates(const std::string& program) {
                          const Pipe& failure) {
   ::setpgid(0, 0);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   const int null = ::open("/dev/null", O_RDONLY);
   // An image may have no /dev/null: then the program has no standard input at all.
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) ::close(STDIN_FILENO);

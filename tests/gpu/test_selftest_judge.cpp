@@ -90,6 +90,14 @@ TEST_CASE("judge: the control fails → inconclusive, but not over corruption sh
   CHECK(pair.reason.find("enabling peer access breaks") == 0);
 }
 
+TEST_CASE("judge: no memory for the control in one size → corruption in another still counts") {
+  auto results = good();
+  results.insert(results.begin() + 1, result(Test::staged_copy, Outcome::inconclusive));
+  CHECK(judged(results).verdict == Verdict::inconclusive);
+  results.push_back(result(Test::sm_store, Outcome::corrupt, Signature::zeros));
+  CHECK(judged(results).verdict == Verdict::corruption);
+}
+
 TEST_CASE("judge: peer access → unsupported, asymmetric") {
   auto facts = good_facts();
   facts.access = false;

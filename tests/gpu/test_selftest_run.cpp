@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <set>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,16 +22,18 @@ using std::chrono::milliseconds;
 namespace {
 
 /// A worker that lists GPUs with peer access and passes all that it's asked. `before_test` is shell
-/// that runs for each test, once it may begin; $a and $b are the numbers, $t is the test.
+/// that runs for each test, once it may begin; $a and $b are the numbers, $t is the test, $said how
+/// many lines it will say that it said.
 class FakeWorker {
  public:
-  FakeWorker(int gpus, const std::string& before_test) {
+  FakeWorker(int gpus, const std::string& before_test, const std::string& after_list = "") {
     char name[] = "/tmp/peerpath-selftest-XXXXXX";
     REQUIRE(::mkdtemp(name) != nullptr);
     directory_ = name;
     std::ofstream file(path());
     file
         << "#!/bin/bash\n"
+           "said=0\n"
            "while IFS=$'\\t' read -r key a1 a2 a3 rest; do\n"
            "  case $key in\n"
            "    job) kind=$a1 ;; first-index) first=$a1 ;; second-index) second=$a1 ;;\n"
@@ -50,7 +54,10 @@ class FakeWorker {
            "      [ $i = $j ] || printf 'peer\\t%d\\t%d\\t1\\t1\\t0\\n' $i $j\n"
            "    done\n"
            "  done\n"
-           "  echo 'done'; exit 0\n"
+           "  said="
+        << gpus * gpus << "; " << after_list
+        << "\n"
+           "  printf 'done\\t%d\\n' $said; exit 0\n"
            "fi\n"
            "one() {\n"
            "  a=$1 b=$2\n"
@@ -62,12 +69,13 @@ class FakeWorker {
         << "\n  fi\n"
            "  printf 'result\\t%s\\t%s\\t%s\\t8\\t0\\t%s\\tnone\\t0\\t0\\t0\\t0\\t0\\t0\\t0\\t\\n' "
            "$a $b $t $outcome\n"
+           "  said=$((said + 1))\n"
            "}\n"
            "for t in $tests; do\n"
            "  one $first $second\n"
            "  [ $both = 0 ] || one $second $first\n"
            "done\n"
-           "echo 'done'\n";
+           "printf 'done\\t%d\\n' $said\n";
     file.close();
     ::chmod(path().c_str(), 0755);
   }
@@ -256,4 +264,99 @@ TEST_CASE("selftest: no worker → not listed, with its path") {
   const auto report = run_selftest(options);
   CHECK(report.outcome == RunOutcome::not_listed);
   CHECK(report.detail.find("/nonexistent/worker") != std::string::npos);
+}
+
+TEST_CASE("selftest: one of a test's results can't be read → inconclusive, never passed") {
+  const FakeWorker worker(2, "[ $a$b$t = 01sm-store ] && { said=$((said + 1)); echo result; }");
+  const auto report = run_selftest(worker.options());
+  CHECK(report.verdict() == Verdict::inconclusive);
+  CHECK(report.pairs[0].reason == "a part of what the worker said got lost");
+}
+
+TEST_CASE("selftest: a GPU of the list can't be read → not listed, rather than without it") {
+  const FakeWorker worker(2, ":", "said=$((said + 1)); printf 'gpu\\t2\\tGPU-2\\n'");
+  const auto report = run_selftest(worker.options());
+  CHECK(report.outcome == RunOutcome::not_listed);
+  CHECK(report.detail == "listing the GPUs: a part of the list got lost");
+}
+
+TEST_CASE("selftest: somebody else kills a worker → inconclusive, no fault of the GPUs'") {
+  const FakeWorker worker(2, "[ $t = ce-read ] && kill -KILL $$");
+  const auto report = run_selftest(worker.options());
+  CHECK(report.verdict() == Verdict::inconclusive);
+  CHECK(report.pairs[0].reason.find("SIGKILL") != std::string::npos);
+}
+
+TEST_CASE("selftest: settings of CUDA in our environment → the worker doesn't get them") {
+  ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const FakeWorker worker(2, "[ -z \"${CUDA_LAUNCH_BLOCKING+x}${CUDA_VISIBLE_DEVICES+x}\" ] && "
+                             "[ \"$CUDA_DEVICE_ORDER\" = PCI_BUS_ID ] || outcome=error");
+  const auto report = run_selftest(worker.options());
+  ::unsetenv("CUDA_LAUNCH_BLOCKING");
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(report.verdict() == Verdict::passed);
+}
+
+TEST_CASE("selftest: few open files allowed → no worker, rather than one with our own files") {
+  const FakeWorker worker(2, ":");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  // What the parent needs for a worker fits below the limit, what the worker needs doesn't.
+  const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::close(next);
+  for (const int more : {8, 9, 10, 11}) {
+    const rlimit few{static_cast<rlim_t>(next + more), before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto report = run_selftest(worker.options());
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    INFO(more << report.detail);
+    // Where more are open already, the worker's are above these.
+    if (report.outcome == RunOutcome::tested && next > 3) continue;
+    CHECK(report.outcome == RunOutcome::not_listed);
+    CHECK(report.detail.find("could not be started") != std::string::npos);
+  }
+}
+
+TEST_CASE("selftest: a named GPU isn't there → named, and nothing is tested") {
+  const FakeWorker worker(2, ":");
+  auto options = worker.options();
+  options.only = {"0000:01:00.0", "GPU-1", "0000:99:00.0"};
+  std::size_t noted = 0;
+  SelftestHooks hooks;
+  hooks.note_inflight = [&](const std::vector<Inflight>&) -> Result<> {
+    ++noted;
+    return {};
+  };
+  const auto report = run_selftest(options, hooks);
+  CHECK(report.not_found == std::vector<std::string>{"0000:99:00.0"});
+  CHECK(report.pairs.empty());
+  CHECK(noted == 0);
+  options.only.pop_back();
+  CHECK(run_selftest(options, hooks).verdict() == Verdict::passed);
+}
+
+TEST_CASE("selftest: at the same time, two GPUs → both directions at once") {
+  const FakeWorker worker(2, ":");
+  auto options = worker.options();
+  options.concurrent = true;
+  std::size_t most = 0;
+  SelftestHooks hooks;
+  hooks.note_inflight = [&](const std::vector<Inflight>& all) -> Result<> {
+    most = std::max(most, all.size());
+    return {};
+  };
+  const auto report = run_selftest(options, hooks);
+  CHECK(report.verdict() == Verdict::passed);
+  CHECK(most == 2);
+  for (const auto& line : report.not_tested)
+    CHECK(line.find("pairs at the same time") != 0);
+}
+
+TEST_CASE("selftest: what the driver doesn't offer → said, for it wasn't tested") {
+  const FakeWorker worker(2, "[ $t$a = atomics0 ] && outcome=unsupported");
+  const auto report = run_selftest(worker.options());
+  CHECK(report.verdict() == Verdict::passed);
+  CHECK(std::count(report.not_tested.begin(), report.not_tested.end(),
+                   "atomics: the driver offers none: 1 of 2 pairs") == 1);
 }

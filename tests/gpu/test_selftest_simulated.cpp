@@ -157,3 +157,17 @@ TEST_CASE("selftest, simulated: 8 and 16 GPUs without a fault → every pair pas
       CHECK(name_of(pair.verdict) == "passed");
   }
 }
+
+TEST_CASE("selftest, simulated: wrong only while others write → corruption, and where") {
+  // Of unknown links: all is measured alone, so that it's the stage which finds it.
+  auto options = quick_options();
+  options.max_bytes = 1U << 20;
+  const auto report =
+      run(std::string(two_gpus) + "knob zeros op=ce-write from=gpu0 to=gpu1 when=concurrent\n",
+          options);
+  CHECK(name_of(report.verdict()) == "corruption");
+  REQUIRE(report.pairs.size() == 2);
+  CHECK(name_of(report.pairs[0].failed_test.value_or(Test::staged_copy)) == "concurrent");
+  CHECK(name_of(report.pairs[0].signature) == "zeros");
+  CHECK(name_of(report.pairs[1].verdict) == "passed");
+}

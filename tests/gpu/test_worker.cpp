@@ -119,7 +119,8 @@ const std::vector<Test> all_tests{Test::staged_copy, Test::ce_write,          Te
                                   Test::atomics,     Test::concurrent,        Test::bandwidth,
                                   Test::latency,     Test::staged_with_access};
 
-Spoken pair(const std::string& config, bool loopback = false) {
+Spoken pair(const std::string& config, bool loopback = false,
+            const std::vector<Test>& tests = all_tests) {
   const auto gpus = list(two_gpus).all<Gpu>();
   REQUIRE(gpus.size() == 2);
   Job job;
@@ -130,7 +131,7 @@ Spoken pair(const std::string& config, bool loopback = false) {
   job.second_index = loopback ? 0 : 1;
   job.both_directions = job.second_index != 0;
   job.loopback = loopback;
-  job.tests = all_tests;
+  job.tests = tests;
   job.sizes = {8, 4096, 65536};
   job.measured_bytes = 65536;
   job.measured_ms = 10;
@@ -265,15 +266,22 @@ TEST_CASE("worker: no native atomics → that test alone is unsupported") {
                         {"10", Test::atomics, Outcome::unsupported, Signature::none}});
 }
 
-TEST_CASE("worker: a GPU in exclusive mode → inconclusive, and named") {
-  const auto spoken = pair(
-      "driver 12040\ngpu gpu0 0000:01:00.0 memory=268435456\n"
-      "gpu gpu1 0000:02:00.0 memory=268435456 mode=exclusive\nlink gpu0 gpu1 25e9 300\n");
-  const auto results = spoken.all<Finished>();
-  CHECK(results.size() == 2 * all_tests.size());
-  for (const auto& one : results) {
-    CHECK(one.result.outcome == Outcome::inconclusive);
-    CHECK(one.result.detail.find("0000:02:00.0") != std::string::npos);
+TEST_CASE("worker: at the same time, only the first round is wrong → corruption all the same") {
+  const auto spoken =
+      pair(std::string(two_gpus) + "knob zeros op=ce-write from=gpu0 to=gpu1 times=1\n", false,
+           {Test::concurrent});
+  CHECK(not_passed(spoken) ==
+        std::set<Found>{{"01", Test::concurrent, Outcome::corrupt, Signature::zeros}});
+}
+
+TEST_CASE("worker: GPUs in exclusive mode → tested all the same, with one context on each") {
+  const std::string exclusive =
+      "driver 12040\ngpu gpu0 0000:01:00.0 memory=268435456 mode=exclusive\n"
+      "gpu gpu1 0000:02:00.0 memory=268435456 mode=exclusive\nlink gpu0 gpu1 25e9 300\n";
+  for (const bool loopback : {false, true}) {
+    const auto spoken = pair(exclusive, loopback);
+    CHECK(not_passed(spoken).empty());
+    CHECK(spoken.all<Done>().size() == 1);
   }
 }
 

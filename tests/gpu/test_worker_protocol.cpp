@@ -58,7 +58,7 @@ TEST_CASE("worker protocol: each message → the same after a round trip") {
       Beat{},
       Finished{1, 2, result},
       Note{"no kernels"},
-      Done{},
+      Done{17},
       Failed{802, "cuInit", "not ready"},
       DriverVersion{12040},
       Gpu{1, "GPU-1", "0000:3b:00.0", "name", 5, 4, 90, true, false},

@@ -115,6 +115,8 @@ void read_knob(Line& line) {
       knob.max_bytes = static_cast<std::uint64_t>(number(value));
     else if (key == "when" && value == "concurrent")
       knob.concurrent = true;
+    else if (key == "times" && number(value) > 0)
+      knob.times = static_cast<std::uint64_t>(number(value));
     else if (key == "factor" && number(value) > 0)
       knob.factor = number(value);
     else if (key == "code" && number(value) > 0)

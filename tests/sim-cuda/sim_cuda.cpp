@@ -71,6 +71,7 @@ struct Machine {
   std::map<int, int> contexts;
   std::map<Context*, std::set<Stream*>> streams;
   std::map<std::tuple<int, Address, std::uint64_t>, Bytes> delivered;  ///< for stale
+  std::map<const sim::Knob*, std::uint64_t> fired;                     ///< of those with `times`
   std::atomic<std::uint64_t> nonce{0};
   int lock = -1;
   std::atomic<int> users{0};
@@ -116,6 +117,10 @@ const sim::Knob* knob_for(const char* op, int from, int to, std::uint64_t bytes,
     if (from == to && (knob.from < 0 || knob.to < 0)) continue;
     if (bytes < knob.min_bytes || bytes > knob.max_bytes) continue;
     if (knob.concurrent && !others_are_busy()) continue;
+    if (knob.times != ~0ULL) {
+      const std::lock_guard guard(machine().mutex);
+      if (machine().fired[&knob]++ >= knob.times) continue;
+    }
     return &knob;
   }
   return nullptr;
@@ -577,6 +582,9 @@ SIM cuCtxCreate_v2(cuda::ContextHandle* handle, unsigned, int d) {
   const std::lock_guard guard(machine().mutex);
   if (!is_gpu(d)) return 101;
   if (gpu_at(d).mode == cuda::compute_mode_prohibited) return cuda::device_unavailable;
+  if (gpu_at(d).mode == cuda::compute_mode_exclusive_process && machine().contexts[d] > 0)
+    return cuda::device_unavailable;
+  ++machine().contexts[d];
   auto* const context = new Context;
   context->gpu = d;
   machine().streams[context];
@@ -586,6 +594,10 @@ SIM cuCtxCreate_v2(cuda::ContextHandle* handle, unsigned, int d) {
 }
 // A context stays in memory: streams that hang still use it.
 SIM cuCtxDestroy_v2(cuda::ContextHandle handle) {
+  {
+    const std::lock_guard guard(machine().mutex);
+    --machine().contexts[reinterpret_cast<Context*>(handle)->gpu];
+  }
   if (current == reinterpret_cast<Context*>(handle)) current = nullptr;
   return 0;
 }

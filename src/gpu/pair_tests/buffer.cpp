@@ -147,6 +147,22 @@ CudaResult<GuardTally> Buffer::guards(std::uint64_t poison) const {
   return tally;
 }
 
+CudaResult<Tally> Buffer::tally_by_owner_copy(const Expectation& expected,
+                                              const Pair& pair) const {
+  return tally_by_copy(words(), expected, pair,
+                       [&](std::span<std::byte> host, std::uint64_t offset) {
+                         return owner_->context.to_host(host, address() + offset);
+                       });
+}
+
+CudaResult<bool> Buffer::is_right(const Expectation& expected, const Pair& pair) const {
+  const auto tally = owner_->kernels != nullptr
+                         ? tally_by_kernel(*owner_, address(), words(), expected)
+                         : tally_by_owner_copy(expected, pair);
+  if (!tally) return tl::make_unexpected(tally.error());
+  return tally->counts[static_cast<unsigned>(WordKind::right)] == words();
+}
+
 CudaResult<Reads> Buffer::read(const Expectation& expected, const Side* peer,
                                const Pair& pair) const {
   Reads reads;
@@ -161,11 +177,7 @@ CudaResult<Reads> Buffer::read(const Expectation& expected, const Side* peer,
     done = put(reads.owner_kernel, tally_by_kernel(*owner_, address(), words(), expected));
   }
   if (done) {
-    done = put(reads.owner_copy,
-               tally_by_copy(words(), expected, pair,
-                             [&](std::span<std::byte> host, std::uint64_t offset) {
-                               return owner_->context.to_host(host, address() + offset);
-                             }));
+    done = put(reads.owner_copy, tally_by_owner_copy(expected, pair));
   }
   if (done) done = put(reads.guards, guards(expected.poison));
   if (!done) return tl::make_unexpected(done.error());

@@ -27,11 +27,15 @@ class Buffer {
   /// That a window can't be read is no error: what the owner sees is known by then.
   [[nodiscard]] CudaResult<Reads> read(const Expectation& expected, const Side* peer,
                                        const Pair& pair) const;
+  /// What the owner sees, without more: by a kernel where there is one, which takes less time.
+  [[nodiscard]] CudaResult<bool> is_right(const Expectation& expected, const Pair& pair) const;
 
  private:
   Buffer(const Side& owner, DeviceMemory memory, std::uint64_t front, std::uint64_t bytes)
       : owner_(&owner), memory_(std::move(memory)), front_(front), bytes_(bytes) {}
   [[nodiscard]] CudaResult<GuardTally> guards(std::uint64_t poison) const;
+  [[nodiscard]] CudaResult<Tally> tally_by_owner_copy(const Expectation& expected,
+                                                      const Pair& pair) const;
   const Side* owner_;
   DeviceMemory memory_;
   std::uint64_t front_;

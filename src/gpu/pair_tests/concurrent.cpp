@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // T7: A writes B's memory for a while, as others do at the same time. The parent sees to it that
-// they do. Each round has words of its own, the last one is verified.
+// they do. Each round has words of its own and is verified: what came last may have been written
+// when the others had ended.
 #include "gpu/pair_tests/buffer.hpp"
+
+#include <fmt/format.h>
 
 namespace peerpath::gpu {
 namespace {
@@ -20,15 +23,21 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
   if (!from) return tl::make_unexpected(from.error());
   auto to = Buffer::allocate(pair.destination, bytes);
   if (!to) return tl::make_unexpected(to.error());
+  TestResult result;
+  result.test = Test::concurrent;
+  result.bytes = bytes;
   const auto end = Clock::now() + pair.extent.measured;
   auto what = pair.next_fill(Test::concurrent);
   const auto poison = what.poison;
   auto done = to->poison(poison);
   double seconds = 0;
   unsigned rounds = 0;
-  while (done && (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
+  bool is_right = true;
+  while (is_right &&
+         (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
     if (rounds != 0) what = pair.next_fill(Test::concurrent);
-    done = from->fill(what);
+    what.poison = poison;
+    if (done) done = from->fill(what);
     if (done) done = stream.begin_timing();
     if (done) done = stream.copy(to->address(), from->address(), bytes);
     if (done) done = stream.end_timing();
@@ -38,16 +47,20 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
     seconds += *took;
     ++rounds;
     pair.beat();
+    const auto is_whole = to->is_right(what, pair);
+    if (!is_whole) return tl::make_unexpected(is_whole.error());
+    is_right = *is_whole;
   }
-  if (!done) return done;
-  what.poison = poison;
   auto reads = to->read(what, &pair.source, pair);
   if (!reads) return tl::make_unexpected(reads.error());
-  TestResult result;
-  result.test = Test::concurrent;
-  result.bytes = bytes;
   if (seconds > 0) result.bytes_per_second = double(bytes) * rounds / seconds;
   judge(*reads, result);
+  if (!is_right && result.outcome == Outcome::passed) {
+    // Wrong when the write had ended, right a moment later.
+    result.outcome = Outcome::corrupt;
+    result.signature = Signature::stale;
+    result.detail = fmt::format("round {}: the data came after the write had ended", rounds);
+  }
   report(std::move(result));
   return {};
 }

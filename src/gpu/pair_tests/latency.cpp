@@ -39,13 +39,15 @@ std::uint64_t end_of_chain() {
 CudaResult<> latency(Pair& pair, std::uint64_t /*bytes*/, const Report& report) {
   const auto& a = pair.source;
   const auto words = chain();
-  kernel::ChaseResult chased{};
+  kernel::ChaseResult chased{~0ULL, 0};
   auto memory = DeviceMemory::allocate(pair.destination.context, words.size() * 8);
   if (!memory) return tl::make_unexpected(memory.error());
   auto said = DeviceMemory::allocate(a.context, sizeof(chased));
   if (!said) return tl::make_unexpected(said.error());
   auto done =
       pair.destination.context.to_device(memory->address(), std::as_bytes(std::span(words)));
+  // What an earlier chain left there, which ends at the same word, is no answer to this one.
+  if (done) done = a.context.to_device(said->address(), std::as_bytes(std::span(&chased, 1)));
   if (done) {
     done = a.kernels->launch(
         a.stream, kernel::chase, 1, 1,

@@ -30,6 +30,17 @@ CudaResult<> launch(const Side& side, const Buffer& mine, const Buffer& theirs, 
   return side.kernels->launch(side.stream, kernel::ping_pong, 1, 1, parameters);
 }
 
+/// Empty, lest what an earlier test left there pass for this one's.
+CudaResult<DeviceMemory> allocate_result(const Side& side) {
+  const kernel::PingPongResult none{};
+  auto memory = DeviceMemory::allocate(side.context, sizeof(none));
+  if (!memory) return memory;
+  const auto done =
+      side.context.to_device(memory->address(), std::as_bytes(std::span(&none, 1)));
+  if (!done) return tl::make_unexpected(done.error());
+  return memory;
+}
+
 CudaResult<kernel::PingPongResult> result_of(const Side& side, const DeviceMemory& memory) {
   kernel::PingPongResult result{};
   auto done = side.context.to_host(std::as_writable_bytes(std::span(&result, 1)), memory.address());
@@ -40,14 +51,15 @@ CudaResult<kernel::PingPongResult> result_of(const Side& side, const DeviceMemor
 void judge(const kernel::PingPongResult& a, const kernel::PingPongResult& b, std::uint64_t rounds,
            TestResult& result) {
   result.outcome = Outcome::passed;
-  if (a.finished != 0 && b.finished != 0)
+  if (a.finished == 1 && b.finished == 1)
     result.nanoseconds = double(a.elapsed_ns) / double(rounds);
   if (const auto wrong = a.wrong_words + b.wrong_words; wrong != 0) {
     result.outcome = Outcome::corrupt;
     result.signature = Signature::lost_flag;
     result.bad_words = wrong;
     result.detail = fmt::format("{} flags came before the word that was stored first", wrong);
-  } else if (a.finished == 0 || b.finished == 0) {
+  } else if (a.finished != 1 || b.finished != 1 || a.rounds_done != rounds ||
+             b.rounds_done != rounds) {
     result.outcome = Outcome::hang;
     result.signature = Signature::lost_flag;
     result.detail =
@@ -66,9 +78,9 @@ CudaResult<> ping_pong(Pair& pair, std::uint64_t /*bytes*/, const Report& report
   if (!of_a) return tl::make_unexpected(of_a.error());
   auto of_b = Buffer::allocate(b, cell_bytes);
   if (!of_b) return tl::make_unexpected(of_b.error());
-  auto result_a = DeviceMemory::allocate(a.context, sizeof(kernel::PingPongResult));
+  auto result_a = allocate_result(a);
   if (!result_a) return tl::make_unexpected(result_a.error());
-  auto result_b = DeviceMemory::allocate(b.context, sizeof(kernel::PingPongResult));
+  auto result_b = allocate_result(b);
   if (!result_b) return tl::make_unexpected(result_b.error());
   auto done = of_a->poison(what.poison);
   if (done) done = of_b->poison(what.poison);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <poll.h>
+#include <sys/wait.h>
 #include <thread>
 
 namespace peerpath::gpu {
@@ -53,7 +55,7 @@ void Crew::start(Id id, const Job& job) {
   }
   // One that doesn't take it will end, or be silent: that is seen in its turn.
   (void)process->send(encode(job));
-  members_.push_back({id, std::move(*process), Clock::now(), {}, {}, false, {}, {}, {}});
+  members_.push_back({id, std::move(*process), Clock::now(), {}, {}, 0, false, false, {}, {}, {}});
 }
 
 void Crew::end_unstarted(Id id, const std::string& reason) const {
@@ -119,9 +121,12 @@ void Crew::take(Member& member, const Message& message) const {
     member.running.reset();
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     member.failed = *failed;
-  } else if (std::holds_alternative<Done>(message)) {
+  } else if (const auto* done = std::get_if<Done>(&message)) {
     member.is_done = true;
+    member.has_lost = done->said != member.said;
     member.running.reset();
+  } else if (is_counted(message)) {
+    ++member.said;
   }
   callbacks_.heard(member.id, message);
 }
@@ -172,12 +177,16 @@ std::optional<WorkerEnd> Crew::end_of(Member& member) const {
   }
   WorkerEnd end;
   end.during = member.running;
+  end.has_lost = member.has_lost;
   if (member.failed) {
     end.kind = WorkerEnd::Kind::failed;
     end.failed = *member.failed;
     end.reason = fmt::format("{}: {}", end.failed.call, end.failed.text);
   } else if (!member.is_done || *status != 0) {
-    end.kind = WorkerEnd::Kind::crashed;
+    // Nobody but others kill it: the kernel where memory is short, or an administrator.
+    const bool is_killed =
+        WIFSIGNALED(*status) && (WTERMSIG(*status) == SIGKILL || WTERMSIG(*status) == SIGTERM);
+    end.kind = is_killed ? WorkerEnd::Kind::killed : WorkerEnd::Kind::crashed;
     end.reason = with_errors("the worker " + describe_status(*status), member.process);
   }
   return end;

@@ -17,11 +17,12 @@ namespace peerpath::gpu {
 
 /// How a worker ended.
 struct WorkerEnd {
-  enum class Kind { done, failed, hang, crashed, no_time, not_started };
+  enum class Kind { done, failed, hang, crashed, killed, no_time, not_started };
   Kind kind = Kind::done;
   Failed failed;                ///< what it said, where it failed
   std::string reason;           ///< one line; empty for `done`
   std::optional<Begin> during;  ///< the test that had begun and not ended
+  bool has_lost = false;        ///< it's done, and not all that it said could be read
   pid_t left_behind = 0;        ///< its id, where it didn't end on SIGKILL
 };
 
@@ -57,7 +58,9 @@ class Crew {
     Clock::time_point heard;
     std::optional<Begin> asked;    ///< waits for our leave
     std::optional<Begin> running;  ///< has it
+    std::uint64_t said = 0;        ///< messages that `done` counts
     bool is_done = false;
+    bool has_lost = false;  ///< it says that there were more
     std::optional<Failed> failed;
     std::optional<WorkerEnd> killed;  ///< why we killed it
     Clock::time_point kill_time;

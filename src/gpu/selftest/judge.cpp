@@ -75,7 +75,8 @@ void add_results(const std::vector<StagedResult>& results, Worst& worst) {
     if (is_control(result)) {
       control_passed = control_passed || result.outcome == Outcome::passed;
       if (verdict == Verdict::passed) continue;
-      control_failed = true;
+      // One that had no memory or no time in this size says nothing against those that passed.
+      control_failed = control_failed || verdict < Verdict::inconclusive;
       worst.add(Verdict::inconclusive, result.test,
                 fmt::format("the control through the host failed, which says nothing of the path "
                             "between peers: {}",

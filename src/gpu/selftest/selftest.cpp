@@ -48,6 +48,7 @@ Verdict verdict_of(const WorkerEnd& end) {
     }
     case WorkerEnd::Kind::done:
       return Verdict::passed;
+    case WorkerEnd::Kind::killed:
     case WorkerEnd::Kind::no_time:
     case WorkerEnd::Kind::not_started:
       break;
@@ -134,8 +135,7 @@ class Run {
   std::vector<IndexPair> untested_yet_;     // unordered, nearest first
   std::set<std::size_t> blocked_;           // GPUs that a worker which can't be killed uses
   std::set<std::string> notes_;
-  bool did_concurrent_ = false;
-  bool did_fan_out_ = false;
+  bool is_without_large_ = false;
   Progress progress_;
 };
 
@@ -168,7 +168,8 @@ bool Run::list() {
 
   report_.driver_version = inventory_.driver_version;
   if (how.left_behind != 0) report_.left_behind.push_back(how.left_behind);
-  if (how.kind == WorkerEnd::Kind::done) return true;
+  if (how.kind == WorkerEnd::Kind::done && !how.has_lost) return true;
+  if (how.has_lost) how.reason = "a part of the list got lost";
   report_.code = how.failed.code;
   report_.detail =
       how.kind == WorkerEnd::Kind::failed ? how.failed.text : "listing the GPUs: " + how.reason;
@@ -181,12 +182,25 @@ bool Run::list() {
 }
 
 bool Run::choose() {
-  const auto is_chosen = [this](const Gpu& gpu) {
-    const auto& only = options_.only;
-    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
-             return name == gpu.bdf || name == gpu.uuid;
-           });
+  const auto& only = options_.only;
+  const auto is_named = [](const Gpu& gpu, const std::string& name) {
+    return name == gpu.bdf || name == gpu.uuid;
   };
+  const auto is_chosen = [&](const Gpu& gpu) {
+    return only.empty() || std::any_of(only.begin(), only.end(),
+                                       [&](const auto& name) { return is_named(gpu, name); });
+  };
+  for (const auto& name : only) {
+    const auto& gpus = inventory_.gpus;
+    if (std::none_of(gpus.begin(), gpus.end(),
+                     [&](const auto& gpu) { return is_named(gpu, name); })) {
+      report_.not_found.push_back(name);
+    }
+  }
+  if (!report_.not_found.empty()) {
+    report_.detail = fmt::format("'{}': no such GPU", report_.not_found.front());
+    return false;
+  }
   for (const auto& gpu : inventory_.gpus) {
     if (!is_chosen(gpu)) continue;
     if (report_.gpus.size() < most_gpus) {
@@ -289,6 +303,7 @@ Job Run::job_of(const IndexPair& pair) {
   job.loopback = options_.loopback;
   const auto free_memory = std::min(job.first.free_memory, job.second.free_memory);
   job.sizes = sizes_of(free_memory);
+  if (options_.max_bytes == 0 && job.sizes.back() <= 64 * mebibyte) is_without_large_ = true;
   job.measured_bytes = 64 * mebibyte;
   if (options_.max_bytes != 0) {
     job.measured_bytes =
@@ -353,14 +368,18 @@ void Run::run_together() {
     std::erase_if(round, [&](const IndexPair& pair) {
       return !is_good(pair) || !is_good({pair.second, pair.first});
     });
-    if (round.size() >= 2) run_round(round, Stage::concurrent);
+    // Both directions at once.
+    const auto one_way = round.size();
+    for (std::size_t i = 0; i < one_way; ++i)
+      round.emplace_back(round[i].second, round[i].first);
+    run_round(round, Stage::concurrent);
   }
   std::vector<std::string> bdfs;
   for (const auto& gpu : report_.gpus)
     bdfs.push_back(gpu.bdf);
   for (auto together : fan_outs(bdfs, options_.links)) {
     std::erase_if(together, [&](const IndexPair& pair) { return !is_good(pair); });
-    if (together.size() >= 2) run_round(together, Stage::fan_out);
+    run_round(together, Stage::fan_out);
   }
 }
 
@@ -393,15 +412,15 @@ void Run::run_round(const std::vector<IndexPair>& pairs, Stage stage) {
   for (const auto& pair : pairs) {
     Assignment one{pair, stage, job_of(pair)};
     one.job.tests = {Test::concurrent};
-    one.job.both_directions = stage == Stage::concurrent;
-    // In a fan-out, GPUs may be in several pairs; one in exclusive mode only in the first.
+    one.job.both_directions = false;
+    // GPUs may be in several pairs; one in exclusive mode only in the first.
     bool is_free = true;
     for (const auto gpu : {pair.first, pair.second}) {
       if (report_.gpus[gpu].exclusive) is_free = exclusive.insert(gpu).second && is_free;
     }
     if (is_free) work.push_back(std::move(one));
   }
-  (stage == Stage::fan_out ? did_fan_out_ : did_concurrent_) = true;
+  if (work.size() < 2) return;  // which isn't at the same time as any other
   progress_.all += work.size();
   std::size_t at = 0;
   run_crew(
@@ -507,6 +526,10 @@ void Run::ended(const Assignment& from, const WorkerEnd& end) {
   }
   if (end.kind == WorkerEnd::Kind::done) {
     look_for_gaps(from);
+    if (end.has_lost) {
+      add_event(from.pair, Verdict::inconclusive, std::nullopt,
+                "a part of what the worker said got lost");
+    }
     return;
   }
   if (end.kind == WorkerEnd::Kind::no_time) {
@@ -593,8 +616,37 @@ void Run::say_not_tested() {
   if (options_.max_bytes != 0) {
     lines.push_back(fmt::format("sizes above {} bytes: left out", options_.max_bytes));
   }
-  if (!did_concurrent_) lines.emplace_back("pairs at the same time");
-  if (!did_fan_out_) lines.emplace_back("one switch that writes to several roots at the same time");
+  const auto without = [this](const auto& is_one) {
+    return static_cast<std::size_t>(
+        std::count_if(report_.pairs.begin(), report_.pairs.end(), [&](const auto& pair) {
+          return std::none_of(pair.results.begin(), pair.results.end(), is_one);
+        }));
+  };
+  const auto say_without = [&](const std::string& what, const auto& is_one) {
+    const auto count = without(is_one);
+    if (count == report_.pairs.size()) {
+      lines.push_back(what);
+    } else if (count != 0) {
+      lines.push_back(fmt::format("{}: {} of {} pairs", what, count, report_.pairs.size()));
+    }
+  };
+  say_without("pairs at the same time", [](const StagedResult& one) {
+    return one.stage == Stage::concurrent && one.result.outcome != Outcome::not_run;
+  });
+  const auto is_fanned_out = [](const StagedResult& one) {
+    return one.stage == Stage::fan_out && one.result.outcome != Outcome::not_run;
+  };
+  if (without(is_fanned_out) == report_.pairs.size()) {
+    lines.emplace_back("one switch that writes to several roots at the same time");
+  }
+  if (report_.has_kernels) {
+    say_without("atomics: the driver offers none", [](const StagedResult& one) {
+      return one.result.test == Test::atomics && one.result.outcome != Outcome::unsupported;
+    });
+  }
+  if (options_.depth == Depth::deep && is_without_large_) {
+    lines.emplace_back("sizes above 64 MiB: some GPUs have too little free memory");
+  }
   lines.emplace_back("bandwidth of pairs at the same time: it's reported, not judged");
   const bool has_nvlink = std::any_of(facts_.begin(), facts_.end(), [](const auto& facts) {
     return facts.path.nearness == Nearness::nvlink;

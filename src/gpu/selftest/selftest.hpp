@@ -141,6 +141,7 @@ struct SelftestReport {
   Depth depth = Depth::normal;
   int driver_version = 0;    ///< 1000 × major + 10 × minor
   bool has_kernels = false;  ///< load and store tests ran
+  std::vector<std::string> not_found;  ///< of SelftestOptions::only: then nothing is tested
   std::vector<Gpu> gpus;
   std::vector<PairReport> pairs;
   std::vector<std::string> not_tested;  ///< what this run says nothing about, a line each

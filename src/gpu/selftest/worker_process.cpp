@@ -24,17 +24,14 @@ namespace {
 constexpr std::size_t longest_line = 65'536;
 constexpr std::size_t kept_errors = 2048;
 
-/// The worker's environment: ours, but for what decides which GPUs CUDA shows and in what order.
+/// The worker's environment: ours, but for all settings of CUDA. They decide which GPUs it shows, and
+/// one that somebody left from looking for a bug would pass for a fault of the GPUs: with
+/// CUDA_LAUNCH_BLOCKING a kernel that waits for its peer's ends before the peer's begins.
 std::vector<std::string> worker_environment() {
-  constexpr std::array<std::string_view, 4> ours = {
-      "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_CACHE_DISABLE=", "CUDA_MODULE_LOADING="};
   std::vector<std::string> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    const bool is_ours = std::any_of(ours.begin(), ours.end(), [text](std::string_view name) {
-      return text.substr(0, name.size()) == name;
-    });
-    if (!is_ours) all.emplace_back(text);
+    if (!text.starts_with("CUDA_")) all.emplace_back(text);
   }
   all.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
   all.emplace_back("CUDA_CACHE_DISABLE=1");
@@ -54,18 +51,29 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 /// Between fork and exec: system calls only. Says through `failure` why there's no worker.
 [[noreturn]] void become_worker(char* const* arguments, char* const* environment,
                                 const std::array<int, 3>& given, int failure) {
+  const auto give_up = [](int where) {
+    const int why = errno;
+    (void)!::write(where, &why, sizeof(why));
+    ::_exit(127);
+  };
   ::setpgid(0, 0);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   // Out of the way first: ours may be below 3, where our own caller closed those.
   std::array<int, 3> moved{};
-  for (std::size_t i = 0; i < 3; ++i)
-    moved[i] = ::fcntl(given[i], F_DUPFD, 10);
-  failure = ::fcntl(failure, F_DUPFD_CLOEXEC, 10);
-  for (int fd = 0; fd < 3; ++fd)
-    ::dup2(moved[static_cast<std::size_t>(fd)], fd);
+  for (std::size_t i = 0; i < 3; ++i) {
+    // With few descriptors allowed: a worker with our own standard output would write into it.
+    if ((moved[i] = ::fcntl(given[i], F_DUPFD, 10)) < 0) give_up(failure);
+  }
+  const int moved_failure = ::fcntl(failure, F_DUPFD_CLOEXEC, 10);
+  if (moved_failure < 0) give_up(failure);
+  failure = moved_failure;
+  for (int fd = 0; fd < 3; ++fd) {
+    if (::dup2(moved[static_cast<std::size_t>(fd)], fd) < 0) give_up(failure);
+  }
 #ifdef SYS_close_range
   constexpr unsigned close_on_exec = 1U << 2;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
   if (::syscall(SYS_close_range, 3, ~0U, close_on_exec) != 0)
@@ -75,8 +83,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
       ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
   ::execve(arguments[0], arguments, environment);
-  const int why = errno;
-  (void)!::write(failure, &why, sizeof(why));
+  give_up(failure);
   ::_exit(127);
 }
 

@@ -28,7 +28,6 @@ CudaResult<std::string> objection(const Cuda& cuda, const Gpu& wanted) {
     return fmt::format("GPU {} is {} now, not {}", wanted.ordinal, gpu->uuid, wanted.uuid);
   }
   if (gpu->prohibited) return fmt::format("{}: its compute mode is prohibited", gpu->bdf);
-  if (gpu->exclusive) return fmt::format("{}: its compute mode is exclusive", gpu->bdf);
   // So are MIG instances named, which have no peer access by design.
   if (gpu->name.find(" MIG ") != std::string::npos) {
     return fmt::format("{}: it's a MIG instance", gpu->bdf);

@@ -159,7 +159,7 @@ struct Encoder {
         r.code, r.bytes_per_second, r.nanoseconds, field(r.detail));
   }
   std::string operator()(const Note& note) const { return "note\t" + field(note.text); }
-  std::string operator()(const Done& /*done*/) const { return "done"; }
+  std::string operator()(const Done& done) const { return fmt::format("done\t{}", done.said); }
   std::string operator()(const Failed& failed) const {
     return fmt::format("failed\t{}\t{}\t{}", failed.code, field(failed.call), field(failed.text));
   }
@@ -266,6 +266,11 @@ Result<Job> decode_job(const std::vector<std::string>& lines) {
   return job;
 }
 
+bool is_counted(const Message& message) {
+  return std::holds_alternative<Gpu>(message) || std::holds_alternative<PeerAttributes>(message) ||
+         std::holds_alternative<Finished>(message);
+}
+
 std::string encode(const Message& message) {
   return std::visit(Encoder(), message) + '\n';
 }
@@ -274,7 +279,11 @@ Result<Message> decode_message(std::string_view line) {
   Fields fields(line);
   const auto kind = fields.text();
   if (kind == "beat") return fields.whole(Beat{});
-  if (kind == "done") return fields.whole(Done{});
+  if (kind == "done") {
+    Done done;
+    fields.number(done.said);
+    return fields.whole(done);
+  }
   if (kind == "begin") {
     Begin begin;
     read_test(fields, begin.source, begin.destination, begin.test);

@@ -7,7 +7,7 @@
 //             `begin`   and waits for `go` or `skip`: the parent first notes what may take the host
 //             down `beat`    after each step, so that silence means a hang `result`
 //           `note TEXT` for what goes into the report as it is
-//           `done`, after which it exits with 0
+//           `done N` after N lines `gpu`, `peer` and `result`; then it exits with 0
 //           `failed CODE CALL TEXT` where it can't go on; exits with 1
 #pragma once
 
@@ -63,7 +63,9 @@ struct Finished {
 struct Note {
   std::string text;
 };
-struct Done {};
+struct Done {
+  std::uint64_t said = 0;  ///< how many lines that count it has said: one that got lost is noticed
+};
 struct Failed {
   unsigned code = 0;
   std::string call;
@@ -74,6 +76,9 @@ struct DriverVersion {
 };
 using Message =
     std::variant<Begin, Beat, Finished, Note, Done, Failed, DriverVersion, Gpu, PeerAttributes>;
+
+/// Whether `done` counts it.
+[[nodiscard]] bool is_counted(const Message& message);
 
 /// One line, with its end. Tabs and control characters in texts become blanks.
 [[nodiscard]] std::string encode(const Message& message);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -71,7 +72,12 @@ CudaResult<> list(const Cuda& cuda, const Parent& parent) {
 
 }  // namespace
 
-bool run_session(const Parent& parent) {
+bool run_session(const Parent& to_parent) {
+  std::uint64_t said = 0;
+  const Parent parent{to_parent.line, [&](const Message& message) {
+                        if (is_counted(message)) ++said;
+                        to_parent.say(message);
+                      }};
   const auto job = read_job(parent);
   if (!job) return false;
   const auto cuda = Cuda::load();
@@ -88,7 +94,7 @@ bool run_session(const Parent& parent) {
     parent.say(Failed{done.error().code, done.error().call, done.error().text()});
     return false;
   }
-  parent.say(Done{});
+  parent.say(Done{said});
   return true;
 }
 

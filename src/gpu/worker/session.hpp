@@ -16,6 +16,6 @@ struct Parent {
 };
 
 /// Does the job. `false` where it ended with `failed`.
-[[nodiscard]] bool run_session(const Parent& parent);
+[[nodiscard]] bool run_session(const Parent& to_parent);
 
 }  // namespace peerpath::gpu
