@@ -29,12 +29,20 @@ std::string file_of(const std::vector<DeadlyPair>& pairs) {
   return text;
 }
 
-/// Lines that aren't ours are passed over: the host may have gone down in any way.
+bool is_boot_id(std::string_view text) {
+  return text.size() == 36 && text.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
+}
+
+/// Lines that aren't ours are passed over: the host may have gone down in any way, and leave
+/// anything in the file.
 std::vector<DeadlyPair> parse(std::string_view text) {
   std::vector<DeadlyPair> pairs;
   for (const auto line : lines(text)) {
     const auto fields = words(line);
-    if (fields.size() != 6 || fields[0].starts_with('#')) continue;
+    if (fields.size() != 6 || !is_boot_id(fields[0]) || !fields[2].starts_with("GPU-") ||
+        !fields[4].starts_with("GPU-")) {
+      continue;
+    }
     const auto field = [&](std::size_t i) { return std::string(fields[i]); };
     pairs.push_back({.source_uuid = field(2),
                      .source_bdf = field(3),
@@ -48,8 +56,10 @@ std::vector<DeadlyPair> parse(std::string_view text) {
 
 /// Whether the test that the host went down by has come to an end this time.
 bool was_tested(const gpu::SelftestReport& run, const DeadlyPair& pair) {
+  // A name of another version's, or what the disk made of it: any test of the pair will do.
+  const auto test = gpu::test_named(pair.test);
   const auto is_it = [&](const gpu::StagedResult& staged) {
-    return name_of(staged.result.test) == pair.test &&
+    return staged.result.test == test.value_or(staged.result.test) &&
            staged.result.outcome != gpu::Outcome::not_run;
   };
   return std::any_of(run.pairs.begin(), run.pairs.end(), [&](const gpu::PairReport& report) {
@@ -64,7 +74,7 @@ std::array<char, 256>& file_to_remove() {
   static std::array<char, 256> file{};
   return file;
 }
-constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP};
+constexpr std::array ending_signals{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
 extern "C" void remove_file_and_end(int signal) {
   if (file_to_remove()[0] != '\0') ::unlink(file_to_remove().data());
@@ -122,6 +132,10 @@ void InflightNote::recover() {
                      known.error().text());
   }
   const auto left = system_.read(inflight_path);
+  if (!left && left.error().code != Errc::not_found) {
+    notes_.push_back("whether the host went down by the last run isn't known: " +
+                     left.error().text());
+  }
   if (!left) return;
   keeps_older_ = !boot_id_;
   if (!boot_id_) return;
@@ -162,10 +176,15 @@ void InflightNote::begin(const std::vector<gpu::Inflight>& tests) {
                      .boot_id = *boot_id_});
   }
   const auto text = file_of(pairs);
+  remove_on_signal(system_.shown(inflight_path));
   // Another size of the same test: the note stands already.
   if (text == written_) return;
-  remove_on_signal(system_.shown(inflight_path));
-  if (write(inflight_path, text)) written_ = text;
+  if (write(inflight_path, text)) {
+    written_ = text;
+  } else if (!keeps_older_ && system_.exists(inflight_path)) {
+    // A full disk: the note of the test before, should the host die now, would blame that one.
+    (void)system_.remove_file(inflight_path);
+  }
 }
 
 void InflightNote::end(const gpu::SelftestReport& run) {

@@ -181,7 +181,8 @@ Finding selftest_is_off() {
 
 void weigh_by_selftest(std::vector<Finding>& findings, const check::Facts& facts,
                        const report::Selftest& selftest) {
-  const auto bdfs = proven(selftest.run);
+  // Faults that the kernel logged meanwhile are as good as proof of the contrary.
+  const auto bdfs = selftest.faults.empty() ? proven(selftest.run) : std::set<std::string>();
   for (auto& finding : findings) {
     if (finding.status != Status::fail) continue;
     const auto about = subjects(finding, facts);

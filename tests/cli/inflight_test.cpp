@@ -140,9 +140,40 @@ TEST_CASE("InflightNote: only other tests of the pair ran → still remembered")
 
 TEST_CASE("InflightNote: a file that isn't ours, or is cut short → passed over") {
   Root root;
-  root.file(cli::inflight_path, "nonsense\n\x01\xff 1 2 3 4\nboot test uuid");
+  root.file(cli::inflight_path, "nonsense\n\x01\xff 1 2 3 4\nboot test uuid\n1 2 3 4 5 6\n" +
+                                      std::string(first_boot) + " ce-write A b C d\n");
   InflightNote note(root.system(), second_boot);
   CHECK(note.skipped().empty());
+}
+
+TEST_CASE("InflightNote: what was left can't be read → said") {
+  Root root;
+  root.directory(cli::inflight_path);
+  InflightNote note(root.system(), second_boot);
+  REQUIRE(note.notes().size() == 1);
+  CHECK(has(note.notes()[0], "whether the host went down by the last run isn't known"));
+}
+
+TEST_CASE("InflightNote: a test of a name that we don't have → forgotten once the pair was tested") {
+  Root root;
+  const auto gpus = selftest().run.gpus;
+  root.file(cli::host_died_path, std::string(first_boot) + " sm-teleport " + gpus[0].uuid + " x " +
+                                     gpus[1].uuid + " y\n");
+  InflightNote note(root.system(), second_boot);
+  REQUIRE(note.skipped().size() == 1);
+  note.end(selftest().run);
+  CHECK_FALSE(root.system().exists(cli::host_died_path));
+}
+
+TEST_CASE("InflightNote: the next test can't be noted → the note of the one before goes") {
+  Root root;
+  InflightNote note(root.system(), first_boot);
+  note.begin(testing(0, 1));
+  REQUIRE(root.system().exists(cli::inflight_path));
+  root.directory("/var/lib/peerpath/.inflight.peerpath-new");
+  note.begin(testing(1, 2));
+  CHECK_FALSE(root.system().exists(cli::inflight_path));
+  CHECK(has(note.notes().back(), "what is tested isn't noted"));
 }
 
 TEST_CASE("InflightNote: nothing can be written → said once, and the run goes on") {
@@ -172,7 +203,7 @@ TEST_CASE("InflightNote: this boot's id isn't known → no note, and an older on
 TEST_CASE("InflightNote: a signal ends the process → no note stays") {
   Root root;
   const auto& system = root.system();
-  for (const int signal : {SIGTERM, SIGINT}) {
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT}) {
     const pid_t child = ::fork();
     if (child == 0) {
       InflightNote note(system, first_boot);

@@ -121,6 +121,11 @@ TEST_CASE("weigh_by_selftest: what the self-test didn't prove → stays a failur
     bad.run.left_behind = {4711};
     CHECK(weighed(translated("0000:1b:00.0"), bad) == Status::fail);
   }
+  SECTION("faults in the kernel log while a pair was tested") {
+    auto bad = good;
+    bad.faults[0] = {"[1.000000] nvidia 0000:1b:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT]"};
+    CHECK(weighed(translated("0000:1b:00.0"), bad) == Status::fail);
+  }
   SECTION("no device at all") {
     CHECK(weighed(translated(std::nullopt), good, {}) == Status::fail);
   }
