@@ -121,6 +121,20 @@ std::vector<gpu::SkippedGpu> skipped_gpus(const check::Facts& facts) {
   return skipped;
 }
 
+void say_hidden(const check::Facts& facts, gpu::SelftestReport& run) {
+  constexpr unsigned nvidia = 0x10de;
+  constexpr unsigned display = 0x03;
+  if (!facts.devices || run.listed.empty()) return;
+  for (const auto& device : *facts.devices) {
+    const bool is_listed =
+        std::find(run.listed.begin(), run.listed.end(), device.bdf) != run.listed.end();
+    if (device.vendor != nvidia || device.class_code >> 16 != display || is_listed) continue;
+    const auto line = device.bdf + ": CUDA doesn't show this GPU";
+    run.not_tested.push_back(line);
+    if (run.outcome == gpu::RunOutcome::too_few_gpus) run.detail += "; " + line;
+  }
+}
+
 void explain_unsupported(const check::Facts& facts, gpu::SelftestReport& run) {
   if (!facts.gpus) return;
   for (auto& pair : run.pairs) {
@@ -182,6 +196,7 @@ report::Selftest run_selftest(const System& system, const check::Facts& facts,
   report::Selftest selftest;
   selftest.run = gpu::run_selftest(options, hooks);
   note.end(selftest.run);
+  say_hidden(facts, selftest.run);
   selftest.notes = note.notes();
   if (selftest.run.outcome != gpu::RunOutcome::tested) return selftest;
   for (auto& line : links.slow_links())

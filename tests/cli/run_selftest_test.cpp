@@ -90,6 +90,27 @@ TEST_CASE("skipped_gpus: MIG and computing programs → skipped with the reason,
   CHECK(cli::skipped_gpus(known).empty());
 }
 
+TEST_CASE("say_hidden: a GPU on the bus that CUDA doesn't show → not tested, and said") {
+  check::Facts facts;
+  std::vector<probe::PciDevice> devices(4);
+  devices[0] = {"0000:1b:00.0", 0x10de, 0x2330, 0x030200, "nvidia", {}, {}};
+  devices[1] = {"0000:1c:00.0", 0x10de, 0x2330, 0x030200, "nvidia", {}, {}};
+  devices[2] = {"0000:1d:00.0", 0x10de, 0x22a3, 0x068000, "", {}, {}};       // NVSwitch
+  devices[3] = {"0000:9d:00.0", 0x15b3, 0x1021, 0x020700, "mlx5", {}, {}};  // a NIC
+  facts.devices = devices;
+  auto run = passed_selftest(2).run;
+  run.not_tested.clear();
+  run.listed = {"0000:1b:00.0", "0000:1c:00.0"};
+  cli::say_hidden(facts, run);
+  CHECK(run.not_tested.empty());
+  run.listed.pop_back();
+  run.outcome = RunOutcome::too_few_gpus;
+  run.detail = "1 of 1 GPUs to be tested, 2 are needed";
+  cli::say_hidden(facts, run);
+  CHECK(run.not_tested == std::vector<std::string>{"0000:1c:00.0: CUDA doesn't show this GPU"});
+  CHECK(run.detail.find("; 0000:1c:00.0: CUDA doesn't show this GPU") != std::string::npos);
+}
+
 TEST_CASE("explain_unsupported: pairs without access → the driver's letters with their meaning") {
   auto selftest = passed_selftest(2);
   auto& pair = pair_of(selftest, 0, 1);

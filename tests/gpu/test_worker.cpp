@@ -266,6 +266,18 @@ TEST_CASE("worker: no native atomics → that test alone is unsupported") {
                         {"10", Test::atomics, Outcome::unsupported, Signature::none}});
 }
 
+TEST_CASE("worker: kernels that do nothing → what others left isn't taken for their result") {
+  const auto flags = pair(std::string(two_gpus) + "knob not-run op=flag after=2\n", false,
+                          {Test::ping_pong});
+  CHECK(not_passed(flags) ==
+        std::set<Found>{{"10", Test::ping_pong, Outcome::hang, Signature::lost_flag}});
+  const auto loads = pair(std::string(two_gpus) + "knob not-run op=sm-load after=2\n", false,
+                          {Test::latency, Test::latency});
+  CHECK(not_passed(loads) ==
+        std::set<Found>{{"01", Test::latency, Outcome::corrupt, Signature::other},
+                        {"10", Test::latency, Outcome::corrupt, Signature::other}});
+}
+
 TEST_CASE("worker: at the same time, only the first round is wrong → corruption all the same") {
   const auto spoken =
       pair(std::string(two_gpus) + "knob zeros op=ce-write from=gpu0 to=gpu1 times=1\n", false,

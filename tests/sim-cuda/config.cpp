@@ -17,7 +17,7 @@ namespace {
 const std::set<std::string> kinds{
     "zeros",   "never-written", "stale",   "mirror",      "all-ones",  "other-pair",
     "shifted", "few-bits",      "overrun", "lost-atomic", "lost-flag", "hang",
-    "error",   "slow",          "fast",    "abort",       "host-fault"};
+    "error",   "slow",          "fast",    "abort",       "host-fault", "not-run"};
 const std::set<std::string> operations{"ce-write", "ce-read", "sm-store",
                                        "sm-load",  "atomics", "flag"};
 
@@ -115,6 +115,8 @@ void read_knob(Line& line) {
       knob.max_bytes = static_cast<std::uint64_t>(number(value));
     else if (key == "when" && value == "concurrent")
       knob.concurrent = true;
+    else if (key == "after" && number(value) > 0)
+      knob.after = static_cast<std::uint64_t>(number(value));
     else if (key == "times" && number(value) > 0)
       knob.times = static_cast<std::uint64_t>(number(value));
     else if (key == "factor" && number(value) > 0)

@@ -26,7 +26,7 @@ struct Knob {
   int from = -1, to = -1;  ///< indices of GPUs, -1: any
   std::uint64_t min_bytes = 0, max_bytes = ~0ULL;
   bool concurrent = false;
-  std::uint64_t times = ~0ULL;
+  std::uint64_t after = 0, times = ~0ULL;
   double factor = 10;
   unsigned code = 719;
 };

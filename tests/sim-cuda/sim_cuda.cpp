@@ -68,10 +68,11 @@ struct Machine {
   std::map<Address, std::shared_ptr<Allocation>> memory;
   std::map<int, Address> next;
   std::map<int, std::uint64_t> used;
+  std::map<std::pair<int, std::size_t>, Bytes> freed;  ///< by owner and size: what stays there
   std::map<int, int> contexts;
   std::map<Context*, std::set<Stream*>> streams;
   std::map<std::tuple<int, Address, std::uint64_t>, Bytes> delivered;  ///< for stale
-  std::map<const sim::Knob*, std::uint64_t> fired;                     ///< of those with `times`
+  std::map<const sim::Knob*, std::uint64_t> fired;                     ///< of those that count
   std::atomic<std::uint64_t> nonce{0};
   int lock = -1;
   std::atomic<int> users{0};
@@ -117,9 +118,10 @@ const sim::Knob* knob_for(const char* op, int from, int to, std::uint64_t bytes,
     if (from == to && (knob.from < 0 || knob.to < 0)) continue;
     if (bytes < knob.min_bytes || bytes > knob.max_bytes) continue;
     if (knob.concurrent && !others_are_busy()) continue;
-    if (knob.times != ~0ULL) {
+    if (knob.after != 0 || knob.times != ~0ULL) {
       const std::lock_guard guard(machine().mutex);
-      if (machine().fired[&knob]++ >= knob.times) continue;
+      const auto before = machine().fired[&knob]++;
+      if (before < knob.after || before - knob.after >= knob.times) continue;
     }
     return &knob;
   }
@@ -377,6 +379,7 @@ double run_ping_pong(const Context& context, const kernel::PingPongParameters& p
   const Place mine = reach(context, p.mine, 16), theirs = reach(context, p.theirs, 16);
   const Place result = reach(context, p.result, sizeof(kernel::PingPongResult));
   const int peer = theirs.allocation->owner;
+  if (knob_for("flag", context.gpu, peer, 16, {"not-run"}) != nullptr) return 0;
   const bool lost = knob_for("flag", context.gpu, peer, 16,
                              {"hang", "zeros", "never-written", "mirror"}) != nullptr;
   const bool bare = knob_for("flag", context.gpu, peer, 16, {"lost-flag"}) != nullptr;
@@ -417,12 +420,13 @@ double run_atomics(const Context& context, const kernel::AtomicsParameters& p, u
 }
 double run_chase(const Context& context, const kernel::ChaseParameters& p) {
   const Place result = reach(context, p.result, sizeof(kernel::ChaseResult));
+  const int owner = reach(context, p.chain, 8).allocation->owner;
+  if (knob_for("sm-load", context.gpu, owner, 8, {"not-run"}) != nullptr) return 0;
   std::uint64_t at = 0;
   double ns = 0;
   for (std::uint64_t i = 0; i < p.hops && at < p.words; ++i)
     std::memcpy(&at, reach(context, p.chain + at * 8, 8).host(), 8);
-  ns = static_cast<double>(p.hops) *
-       time_of("sm-load", context.gpu, reach(context, p.chain, 8).allocation->owner, 8);
+  ns = static_cast<double>(p.hops) * time_of("sm-load", context.gpu, owner, 8);
   const kernel::ChaseResult r{at, static_cast<unsigned long long>(ns)};
   write_plainly(result, reinterpret_cast<const std::uint8_t*>(&r), sizeof r);
   return ns;
@@ -648,6 +652,9 @@ SIM cuMemAlloc_v2(Address* address, std::size_t bytes) {
   m.used[g] += bytes;
   auto made = std::make_shared<Allocation>();
   made->owner = g;
+  // Fresh memory holds what its last user left.
+  if (const auto before = m.freed.find({g, bytes}); before != m.freed.end())
+    made->data = before->second;
   made->data.resize(bytes);
   m.memory[*address] = std::move(made);
   return 0;
@@ -657,7 +664,9 @@ SIM cuMemFree_v2(Address address) {
   const std::lock_guard guard(m.mutex);
   const auto found = m.memory.find(address);
   if (found == m.memory.end()) return cuda::invalid_value;
-  m.used[found->second->owner] -= found->second->data.size();
+  auto& data = found->second->data;
+  m.used[found->second->owner] -= data.size();
+  if (data.size() <= 1U << 20) m.freed[{found->second->owner, data.size()}] = data;
   m.memory.erase(found);
   return 0;
 }

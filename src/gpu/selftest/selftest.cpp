@@ -167,6 +167,8 @@ bool Run::list() {
   Crew(options_.worker, {deadline_, options_.test_limit, options_.grace}, callbacks).run();
 
   report_.driver_version = inventory_.driver_version;
+  for (const auto& gpu : inventory_.gpus)
+    report_.listed.push_back(gpu.bdf);
   if (how.left_behind != 0) report_.left_behind.push_back(how.left_behind);
   if (how.kind == WorkerEnd::Kind::done && !how.has_lost) return true;
   if (how.has_lost) how.reason = "a part of the list got lost";

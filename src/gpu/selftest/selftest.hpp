@@ -142,6 +142,7 @@ struct SelftestReport {
   int driver_version = 0;    ///< 1000 × major + 10 × minor
   bool has_kernels = false;  ///< load and store tests ran
   std::vector<std::string> not_found;  ///< of SelftestOptions::only: then nothing is tested
+  std::vector<std::string> listed;     ///< BDFs of all GPUs that CUDA shows, tested or not
   std::vector<Gpu> gpus;
   std::vector<PairReport> pairs;
   std::vector<std::string> not_tested;  ///< what this run says nothing about, a line each
