@@ -36,8 +36,8 @@ struct SelftestChoice {
 /// compute on them. What isn't known is no reason.
 [[nodiscard]] std::vector<gpu::SkippedGpu> skipped_gpus(const check::Facts& facts);
 
-/// Adds NVIDIA's GPUs on the bus that CUDA doesn't list to what wasn't tested: one that fell off, or
-/// that another driver has.
+/// Adds NVIDIA's GPUs on the bus that CUDA doesn't list to what wasn't tested: one that fell off,
+/// or that another driver has.
 void say_hidden(const check::Facts& facts, gpu::SelftestReport& run);
 
 /// Adds why the driver offers no peer access to the reasons of pairs that have none.

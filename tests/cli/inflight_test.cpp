@@ -141,7 +141,7 @@ TEST_CASE("InflightNote: only other tests of the pair ran → still remembered")
 TEST_CASE("InflightNote: a file that isn't ours, or is cut short → passed over") {
   Root root;
   root.file(cli::inflight_path, "nonsense\n\x01\xff 1 2 3 4\nboot test uuid\n1 2 3 4 5 6\n" +
-                                      std::string(first_boot) + " ce-write A b C d\n");
+                                    std::string(first_boot) + " ce-write A b C d\n");
   InflightNote note(root.system(), second_boot);
   CHECK(note.skipped().empty());
 }
@@ -154,7 +154,8 @@ TEST_CASE("InflightNote: what was left can't be read → said") {
   CHECK(has(note.notes()[0], "whether the host went down by the last run isn't known"));
 }
 
-TEST_CASE("InflightNote: a test of a name that we don't have → forgotten once the pair was tested") {
+TEST_CASE(
+    "InflightNote: a test of a name that we don't have → forgotten once the pair was tested") {
   Root root;
   const auto gpus = selftest().run.gpus;
   root.file(cli::host_died_path, std::string(first_boot) + " sm-teleport " + gpus[0].uuid + " x " +

@@ -95,7 +95,7 @@ TEST_CASE("say_hidden: a GPU on the bus that CUDA doesn't show → not tested, a
   std::vector<probe::PciDevice> devices(4);
   devices[0] = {"0000:1b:00.0", 0x10de, 0x2330, 0x030200, "nvidia", {}, {}};
   devices[1] = {"0000:1c:00.0", 0x10de, 0x2330, 0x030200, "nvidia", {}, {}};
-  devices[2] = {"0000:1d:00.0", 0x10de, 0x22a3, 0x068000, "", {}, {}};       // NVSwitch
+  devices[2] = {"0000:1d:00.0", 0x10de, 0x22a3, 0x068000, "", {}, {}};      // NVSwitch
   devices[3] = {"0000:9d:00.0", 0x15b3, 0x1021, 0x020700, "mlx5", {}, {}};  // a NIC
   facts.devices = devices;
   auto run = passed_selftest(2).run;

@@ -290,8 +290,9 @@ TEST_CASE("selftest: somebody else kills a worker → inconclusive, no fault of 
 TEST_CASE("selftest: settings of CUDA in our environment → the worker doesn't get them") {
   ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
   ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
-  const FakeWorker worker(2, "[ -z \"${CUDA_LAUNCH_BLOCKING+x}${CUDA_VISIBLE_DEVICES+x}\" ] && "
-                             "[ \"$CUDA_DEVICE_ORDER\" = PCI_BUS_ID ] || outcome=error");
+  const FakeWorker worker(2,
+                          "[ -z \"${CUDA_LAUNCH_BLOCKING+x}${CUDA_VISIBLE_DEVICES+x}\" ] && "
+                          "[ \"$CUDA_DEVICE_ORDER\" = PCI_BUS_ID ] || outcome=error");
   const auto report = run_selftest(worker.options());
   ::unsetenv("CUDA_LAUNCH_BLOCKING");
   ::unsetenv("CUDA_VISIBLE_DEVICES");

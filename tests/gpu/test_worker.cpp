@@ -267,8 +267,8 @@ TEST_CASE("worker: no native atomics → that test alone is unsupported") {
 }
 
 TEST_CASE("worker: kernels that do nothing → what others left isn't taken for their result") {
-  const auto flags = pair(std::string(two_gpus) + "knob not-run op=flag after=2\n", false,
-                          {Test::ping_pong});
+  const auto flags =
+      pair(std::string(two_gpus) + "knob not-run op=flag after=2\n", false, {Test::ping_pong});
   CHECK(not_passed(flags) ==
         std::set<Found>{{"10", Test::ping_pong, Outcome::hang, Signature::lost_flag}});
   const auto loads = pair(std::string(two_gpus) + "knob not-run op=sm-load after=2\n", false,

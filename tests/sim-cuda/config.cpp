@@ -15,8 +15,8 @@ namespace sim {
 namespace {
 
 const std::set<std::string> kinds{
-    "zeros",   "never-written", "stale",   "mirror",      "all-ones",  "other-pair",
-    "shifted", "few-bits",      "overrun", "lost-atomic", "lost-flag", "hang",
+    "zeros",   "never-written", "stale",   "mirror",      "all-ones",   "other-pair",
+    "shifted", "few-bits",      "overrun", "lost-atomic", "lost-flag",  "hang",
     "error",   "slow",          "fast",    "abort",       "host-fault", "not-run"};
 const std::set<std::string> operations{"ce-write", "ce-read", "sm-store",
                                        "sm-load",  "atomics", "flag"};

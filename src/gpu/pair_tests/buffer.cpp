@@ -147,8 +147,7 @@ CudaResult<GuardTally> Buffer::guards(std::uint64_t poison) const {
   return tally;
 }
 
-CudaResult<Tally> Buffer::tally_by_owner_copy(const Expectation& expected,
-                                              const Pair& pair) const {
+CudaResult<Tally> Buffer::tally_by_owner_copy(const Expectation& expected, const Pair& pair) const {
   return tally_by_copy(words(), expected, pair,
                        [&](std::span<std::byte> host, std::uint64_t offset) {
                          return owner_->context.to_host(host, address() + offset);

@@ -33,8 +33,7 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
   double seconds = 0;
   unsigned rounds = 0;
   bool is_right = true;
-  while (is_right &&
-         (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
+  while (is_right && (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
     if (rounds != 0) what = pair.next_fill(Test::concurrent);
     what.poison = poison;
     if (done) done = from->fill(what);

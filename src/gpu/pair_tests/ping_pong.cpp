@@ -35,8 +35,7 @@ CudaResult<DeviceMemory> allocate_result(const Side& side) {
   const kernel::PingPongResult none{};
   auto memory = DeviceMemory::allocate(side.context, sizeof(none));
   if (!memory) return memory;
-  const auto done =
-      side.context.to_device(memory->address(), std::as_bytes(std::span(&none, 1)));
+  const auto done = side.context.to_device(memory->address(), std::as_bytes(std::span(&none, 1)));
   if (!done) return tl::make_unexpected(done.error());
   return memory;
 }

@@ -139,8 +139,8 @@ struct SelftestReport {
   unsigned code = 0;   ///< CUresult, where a call failed
   bool loopback = false;
   Depth depth = Depth::normal;
-  int driver_version = 0;    ///< 1000 × major + 10 × minor
-  bool has_kernels = false;  ///< load and store tests ran
+  int driver_version = 0;              ///< 1000 × major + 10 × minor
+  bool has_kernels = false;            ///< load and store tests ran
   std::vector<std::string> not_found;  ///< of SelftestOptions::only: then nothing is tested
   std::vector<std::string> listed;     ///< BDFs of all GPUs that CUDA shows, tested or not
   std::vector<Gpu> gpus;

@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t longest_line = 65'536;
 constexpr std::size_t kept_errors = 2048;
 
-/// The worker's environment: ours, but for all settings of CUDA. They decide which GPUs it shows, and
-/// one that somebody left from looking for a bug would pass for a fault of the GPUs: with
+/// The worker's environment: ours, but for all settings of CUDA. They decide which GPUs it shows,
+/// and one that somebody left from looking for a bug would pass for a fault of the GPUs: with
 /// CUDA_LAUNCH_BLOCKING a kernel that waits for its peer's ends before the peer's begins.
 std::vector<std::string> worker_environment() {
   std::vector<std::string> all;
