@@ -6,12 +6,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace peerpath::gpu {
 namespace {
 
 /// Below the 256 fills that have words of their own.
 constexpr unsigned most_rounds = 100;
 constexpr unsigned least_rounds = 2;
+
+/// How often a round writes the same. Small buffers are written many times, or the links would be
+/// idle most of the time and no two writes meet.
+std::uint64_t copies_of(std::uint64_t bytes) {
+  constexpr std::uint64_t whole = 64U << 20;
+  return std::clamp<std::uint64_t>(whole / bytes, 1, 64);
+}
 
 }  // namespace
 
@@ -31,6 +40,7 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
   const auto poison = what.poison;
   auto done = to->poison(poison);
   double seconds = 0;
+  const auto copies = copies_of(bytes);
   unsigned rounds = 0;
   bool is_right = true;
   while (is_right && (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
@@ -38,7 +48,8 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
     what.poison = poison;
     if (done) done = from->fill(what);
     if (done) done = stream.begin_timing();
-    if (done) done = stream.copy(to->address(), from->address(), bytes);
+    for (std::uint64_t i = 0; done && i < copies; ++i)
+      done = stream.copy(to->address(), from->address(), bytes);
     if (done) done = stream.end_timing();
     if (!done) return done;
     const auto took = stream.elapsed();
@@ -52,7 +63,7 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
   }
   auto reads = to->read(what, &pair.source, pair);
   if (!reads) return tl::make_unexpected(reads.error());
-  if (seconds > 0) result.bytes_per_second = double(bytes) * rounds / seconds;
+  if (seconds > 0) result.bytes_per_second = double(bytes) * double(copies) * rounds / seconds;
   judge(*reads, result);
   if (!is_right && result.outcome == Outcome::passed) {
     // Wrong when the write had ended, right a moment later.
