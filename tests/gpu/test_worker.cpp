@@ -278,9 +278,10 @@ TEST_CASE("worker: kernels that do nothing → what others left isn't taken for 
                         {"10", Test::latency, Outcome::corrupt, Signature::other}});
 }
 
+// A round writes so small a buffer 64 times.
 TEST_CASE("worker: at the same time, only the first round is wrong → corruption all the same") {
   const auto spoken =
-      pair(std::string(two_gpus) + "knob zeros op=ce-write from=gpu0 to=gpu1 times=1\n", false,
+      pair(std::string(two_gpus) + "knob zeros op=ce-write from=gpu0 to=gpu1 times=64\n", false,
            {Test::concurrent});
   CHECK(not_passed(spoken) ==
         std::set<Found>{{"01", Test::concurrent, Outcome::corrupt, Signature::zeros}});
