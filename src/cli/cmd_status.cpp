@@ -63,32 +63,46 @@ Result<Read> read_report(const System& system, const std::string& path) {
   return Read{std::move(*json), std::move(*report)};
 }
 
-/// Text, after that first line, or JSON; and the page where one is asked for.
-Result<Answer> show(const Invocation& invocation, const System& system, const Read& read,
-                    const std::string& first) {
-  const auto status = static_cast<ExitStatus>(read.report.exit_status);
-  if (invocation.flag("html")) {
-    const auto page = report::to_html(read.report);
-    if (invocation.options["html"].as<std::string>() == "-") return Answer{page, status};
-    if (const auto written = system.write(invocation.file("html"), page); !written) {
-      return fail(written.error());
-    }
+/// Whether the page goes where the text goes otherwise.
+bool is_page_alone(const Invocation& invocation) {
+  return invocation.flag("html") && invocation.options["html"].as<std::string>() == "-";
+}
+
+/// A device or a pipe would be replaced by a file of that name, too.
+Result<> write_page(const System& system, const std::string& path, const std::string& page) {
+  const auto there = system.info(path);
+  if (there && there->kind != FileKind::regular) {
+    return fail(Errc::invalid,
+                fmt::format("'{}': not a file; '-' is the standard output", system.shown(path)));
   }
-  if (invocation.flag("json")) return Answer{read.json, status};
-  return Answer{first + report::to_text(read.report, text_style(invocation)), status};
+  return system.write(path, page);
+}
+
+/// Text or JSON, and the page where one is asked for; text and page say first whether it's armed.
+Result<Answer> show(const Invocation& invocation, const System& system, Read read,
+                    bool says_armed) {
+  auto& report = read.report;
+  const auto status = static_cast<ExitStatus>(report.exit_status);
+  auto text = (says_armed ? fmt::format("{}\n", armed) : "") +
+              report::to_text(report, text_style(invocation));
+  if (says_armed) report.note = fmt::format("{}. {}", armed, report.note);
+  if (is_page_alone(invocation)) return Answer{report::to_html(report), status};
+  if (invocation.flag("html")) {
+    const auto written = write_page(system, invocation.file("html"), report::to_html(report));
+    if (!written) return fail(written.error());
+  }
+  return Answer{invocation.flag("json") ? std::move(read.json) : std::move(text), status};
 }
 
 Result<Answer> run(const Invocation& invocation) {
-  const bool to_output =
-      invocation.flag("html") && invocation.options["html"].as<std::string>() == "-";
-  if (to_output && invocation.flag("json")) {
+  if (is_page_alone(invocation) && invocation.flag("json")) {
     return fail(Errc::usage, "status: --json and --html - both take the standard output");
   }
   const auto system = System::open("/");
   if (!system) return fail(system.error());
   const bool is_ours = !invocation.flag("report");
   const auto path = is_ours ? std::string(report_path) : invocation.file("report");
-  const auto read = read_report(**system, path);
+  auto read = read_report(**system, path);
   if (!read && is_ours && read.error().code == Errc::not_found) {
     return no_report(**system, "isn't there: 'peerpath boot-check' hasn't run since the boot");
   }
@@ -101,8 +115,7 @@ Result<Answer> run(const Invocation& invocation) {
     }
   }
   if (const auto good = check_report(read->report, path); !good) return fail(good.error());
-  const bool is_waiting = is_ours && is_armed(**system);
-  return show(invocation, **system, *read, is_waiting ? fmt::format("{}\n", armed) : "");
+  return show(invocation, **system, std::move(*read), is_ours && is_armed(**system));
 }
 
 }  // namespace
