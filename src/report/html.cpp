@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace peerpath::report {
 namespace {
 
@@ -113,14 +111,7 @@ std::string topology_part(const Topology& topology) {
   if (topology.empty()) {
     return title + "<p>This report has no topology: it could not be read.</p>\n</section>\n";
   }
-  const bool redirects = std::any_of(topology.begin(), topology.end(), [](const auto& node) {
-    return node.acs && !node.acs->redirects.empty();
-  });
-  const std::string legend =
-      redirects ? "<p class=\"soft\">A dashed edge with an arrow: at this port ACS sends what a "
-                  "device says to its peers up to the root complex.</p>\n"
-                : "";
-  return title + html_tree(topology) + legend + html_devices(topology) + "</section>\n";
+  return title + html_tree(topology) + html_devices(topology) + "</section>\n";
 }
 
 std::string selftest_part(const Selftest* selftest) {

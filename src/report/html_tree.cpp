@@ -35,10 +35,6 @@ struct Box {
   [[nodiscard]] int width() const { return is_device() ? device_width : bridge_width; }
 };
 
-bool redirects(const Box& box) {
-  return box.node != nullptr && box.node->acs && !box.node->acs->redirects.empty();
-}
-
 /// A text of a box, with as many characters as have room at about 7 pixels each.
 std::string text_at(int x, int y, std::string_view css, std::string_view text) {
   return fmt::format("<text x=\"{}\" y=\"{}\" class=\"{}\">{}</text>\n", x, y, css, escaped(text));
@@ -67,13 +63,27 @@ class Drawing {
         "<desc id=\"tree-desc\">{2} The tables below say the same.</desc>\n",
         width_, height_, summary());
     for (const auto& box : boxes_)
-      text += edge(box);
+      if (!redirects(box)) text += edge(box);
+    // These on top.
+    for (const auto& box : boxes_)
+      if (redirects(box)) text += edge(box);
     for (const auto& box : boxes_)
       text += drawn(box);
     return text + "</svg>\n";
   }
 
+  [[nodiscard]] std::ptrdiff_t redirect_points() const {
+    return std::count_if(boxes_.begin(), boxes_.end(),
+                         [&](const Box& box) { return redirects(box); });
+  }
+
  private:
+  /// On a way between devices: elsewhere it does no harm.
+  [[nodiscard]] bool redirects(const Box& box) const {
+    return box.node != nullptr && box.node->acs && !box.node->acs->redirects.empty() &&
+           tree_.is_between(*box.node);
+  }
+
   void add_below(std::size_t parent, const DeviceTree::Nodes& nodes) {
     for (const auto* node : nodes) {
       const auto index = boxes_.size();
@@ -123,7 +133,7 @@ class Drawing {
   [[nodiscard]] std::string summary() const {
     const auto devices =
         std::count_if(boxes_.begin(), boxes_.end(), [](const Box& box) { return box.is_device(); });
-    const auto points = std::count_if(boxes_.begin(), boxes_.end(), redirects);
+    const auto points = redirect_points();
     return fmt::format("{} device{} below {} host bridge{}; ACS redirects at {} bridge{}.", devices,
                        devices == 1 ? "" : "s", tree_.host_bridges().size(),
                        tree_.host_bridges().size() == 1 ? "" : "s", points, points == 1 ? "" : "s");
@@ -254,7 +264,12 @@ std::string redirect_rows(const Topology& topology) {
 }  // namespace
 
 std::string html_tree(const Topology& topology) {
-  return scrolling("PCIe tree", Drawing(topology).markup());
+  Drawing drawing(topology);
+  const auto text = scrolling("PCIe tree", drawing.markup());
+  if (drawing.redirect_points() == 0) return text;
+  return text +
+         "<p class=\"soft\">A dashed edge with an arrow: at this port ACS sends what a device says "
+         "to its peers up to the root complex.</p>\n";
 }
 
 std::string html_devices(const Topology& topology) {

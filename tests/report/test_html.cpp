@@ -173,6 +173,18 @@ TEST_CASE("to_html: the tree → each device with its mode, and the port that re
   CHECK(has(page, "✗</span> 1 of 2 devices untranslated</span>"));
 }
 
+TEST_CASE("to_html: a redirect above a single device → said, but not marked: there's no peer") {
+  VerifyReport report;
+  report.topology = sample_topology();
+  report.topology.erase(report.topology.begin() + 2, report.topology.begin() + 4);
+  const auto page = to_html(report);
+  CHECK(has(page, "class=\"soft\">ACS redirect</text>"));
+  CHECK(has(page, "<td>no</td></tr>"));
+  CHECK_FALSE(has(page, "class=\"redirects\""));
+  CHECK_FALSE(has(page, "A dashed edge"));
+  CHECK(has(page, "✓</span> none</span>"));
+}
+
 TEST_CASE("to_html: ACS that couldn't be read → unknown, and never 'none'") {
   auto report = sample_report();
   for (auto& node : report.topology) {
