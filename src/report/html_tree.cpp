@@ -265,7 +265,7 @@ std::string redirect_rows(const Topology& topology) {
 
 std::string html_tree(const Topology& topology) {
   Drawing drawing(topology);
-  const auto text = scrolling("PCIe tree", drawing.markup());
+  auto text = scrolling("PCIe tree", drawing.markup());
   if (drawing.redirect_points() == 0) return text;
   return text +
          "<p class=\"soft\">A dashed edge with an arrow: at this port ACS sends what a device says "
