@@ -103,8 +103,9 @@ std::string boot_text(const boot::Outcome& outcome, bool colour) {
                                         : ": not in force until that has run";
   }
   if (outcome.reboot_required) {
-    text += outcome.command == "ensure" ? ", armed but not booted: reboot to put it in force"
-                                        : ", reboot to put it in force";
+    // Only what is known to be passthrough at the next boot is armed.
+    const bool armed = good && outcome.command == "ensure";
+    text += fmt::format(", {}reboot to put it in force", armed ? "armed, not booted: " : "");
   }
   return text + "\n";
 }

@@ -66,3 +66,19 @@ TEST_CASE("boot_text: deferred → the last line says that nothing is in force y
   outcome.result = "unchanged";
   CHECK(report::boot_text(outcome, false).ends_with("\nrevert: unchanged\n"));
 }
+
+TEST_CASE("boot_text: a reboot is to come → ensure says that it's armed, where that is known") {
+  auto outcome = full_outcome();
+  outcome.reboot_required = true;
+  outcome.status = ExitStatus::good;
+  outcome.result = "changed";
+  CHECK(report::boot_text(outcome, false)
+            .ends_with("\nensure: changed, armed, not booted: reboot to put it in force\n"));
+  outcome.status = ExitStatus::unknown;
+  CHECK(report::boot_text(outcome, false)
+            .ends_with("\nensure: changed, reboot to put it in force\n"));
+  outcome.status = ExitStatus::good;
+  outcome.command = "revert";
+  CHECK(report::boot_text(outcome, false)
+            .ends_with("\nrevert: changed, reboot to put it in force\n"));
+}
