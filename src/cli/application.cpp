@@ -154,6 +154,7 @@ class Application {
     const auto answer = command.run(invocation);
     if (!answer) return report_error(command, answer.error(), exit_status_of(answer.error().code));
     if (answer->instead) return report_error(command, *answer->instead, answer->status);
+    if (answer->beside) err_ << fmt::format("peerpath: {}\n", printable(answer->beside->text()));
     const auto printed = print(answer->text);
     return printed == ExitStatus::good ? answer->status : printed;
   }

@@ -8,9 +8,11 @@
 #include "cli/settings.hpp"
 #include "cmdline/tokenise.hpp"
 #include "report/journal.hpp"
+#include "report/prometheus.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace peerpath::cli {
 namespace {
@@ -39,6 +41,26 @@ Result<> write_report(const System& system, const report::VerifyReport& report) 
   return system.write(report_path, report::to_json(report));
 }
 
+/// What an earlier check left isn't true any more, and this one may take minutes or never end.
+/// Where the file can't be removed it can't be written, which is said then.
+void remove_metrics(const System& system, const Settings& settings) {
+  if (settings.prometheus_textfile.empty()) return;
+  static_cast<void>(system.remove_file(settings.prometheus_textfile));
+}
+
+/// The metrics are a copy of what's in the report: that they couldn't be written is said, and is
+/// nothing of the GPUs'.
+std::optional<Error> write_metrics(const System& system, const Settings& settings,
+                                   const report::VerifyReport& report) {
+  if (settings.prometheus_textfile.empty()) return std::nullopt;
+  const auto written = system.write(settings.prometheus_textfile, report::prometheus_text(report));
+  if (written) return std::nullopt;
+  return Error(written.error())
+      .while_doing(
+          "writing the metrics (the directory must exist, and the service's "
+          "ReadWritePaths= name it: see peerpath.conf(5))");
+}
+
 /// Nothing where the settings turn it off.
 std::shared_ptr<const report::Selftest> test_pairs(const System& system, const check::Facts& facts,
                                                    const Settings& settings) {
@@ -56,6 +78,7 @@ Result<Answer> run(const Invocation& invocation) {
   if (!system) return fail(system.error());
   const auto settings = load_settings(**system);
   if (!settings) return fail(settings.error());
+  remove_metrics(**system, *settings);
   const auto patterns = invocation.flag("match") ? invocation.list("match") : settings->match;
   const auto facts = gather_facts(**system, {{}, patterns, settings->rdma_nics});
   if (!facts) return fail(facts.error());
@@ -79,7 +102,8 @@ Result<Answer> run(const Invocation& invocation) {
   if (const auto written = write_report(**system, report); !written) return fail(written.error());
   return Answer{invocation.flag("json") ? report::to_json(report)
                                         : report::to_text(report, text_style(invocation)),
-                static_cast<ExitStatus>(report.exit_status)};
+                static_cast<ExitStatus>(report.exit_status), std::nullopt,
+                write_metrics(**system, *settings, report)};
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include "cli/boot_report_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/gather.hpp"
+#include "cli/status_format.hpp"
 #include "report/html.hpp"
 #include "report/verify_report.hpp"
 
 #include <fmt/format.h>
+
+#include <ctime>
 
 namespace peerpath::cli {
 namespace {
@@ -45,6 +48,8 @@ void add_options(po::options_description& options) {
                         "write the report as a page for a browser, too; '-': to standard output");
   options.add_options()("report", po::value<std::string>()->value_name("FILE"),
                         "show this report, of whatever boot or machine");
+  options.add_options()("format", po::value<std::string>()->value_name("NAME"),
+                        "print it for another program: npd, nfd or prometheus");
   add_verbose_option(options);
   add_json_option(options);
 }
@@ -94,7 +99,41 @@ Result<Answer> show(const Invocation& invocation, const System& system, Read rea
   return Answer{invocation.flag("json") ? std::move(read.json) : std::move(text), status};
 }
 
+/// Errors: not_found where there's no report of this boot.
+Result<report::VerifyReport> report_of_this_boot() {
+  const auto system = System::open("/");
+  if (!system) return fail(system.error());
+  auto read = read_report(**system, std::string(report_path));
+  if (!read) return fail(read.error());
+  const auto boot_id = (*system)->read("/proc/sys/kernel/random/boot_id");
+  if (!boot_id) return fail(boot_id.error());
+  if (read->report.boot_id != std::string(trim(*boot_id))) {
+    return fail(Errc::not_found, fmt::format("'{}' isn't from this boot", report_path));
+  }
+  if (const auto good = check_report(read->report, report_path); !good) return fail(good.error());
+  return std::move(read->report);
+}
+
+Result<Answer> run_formatted(const Invocation& invocation) {
+  const auto format = invocation.options["format"].as<std::string>();
+  if (!is_status_format(format)) {
+    return fail(Errc::usage,
+                fmt::format("'{}': status --format takes {}", printable(format), status_formats));
+  }
+  for (const auto* other : {"json", "html", "report"}) {
+    if (invocation.flag(other)) {
+      return fail(Errc::usage, fmt::format("status: --format and --{} exclude each other", other));
+    }
+  }
+  const auto report = report_of_this_boot();
+  const auto without = report || report.error().code == Errc::not_found
+                           ? ExitStatus::unknown
+                           : exit_status_of(report.error().code);
+  return formatted(format, report, without, std::time(nullptr));
+}
+
 Result<Answer> run(const Invocation& invocation) {
+  if (invocation.flag("format")) return run_formatted(invocation);
   if (is_page_alone(invocation) && invocation.flag("json")) {
     return fail(Errc::usage, "status: --json and --html - both take the standard output");
   }

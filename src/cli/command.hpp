@@ -37,6 +37,8 @@ struct Answer {
   ExitStatus status = ExitStatus::good;
   /// Why there's no text: said as errors are, with this status instead of the error's own.
   std::optional<Error> instead = {};
+  /// What went wrong beside that: said as errors are, and the status stays.
+  std::optional<Error> beside = {};
 };
 
 /// A subcommand. Each is one file, cmd_<name>.cpp, listed in commands.cpp.

@@ -42,6 +42,7 @@ struct FileSettings {
   std::optional<std::string> secure_boot_certificate;
   std::optional<std::optional<gpu::Depth>> selftest;
   std::optional<std::chrono::seconds> selftest_budget;
+  std::optional<std::string> prometheus_textfile;
 };
 
 /// How deep the check at boot tests; nothing where it's off. Errors: malformed.
@@ -52,12 +53,23 @@ Result<std::optional<gpu::Depth>> parse_selftest(const std::string& text) {
   return fail(Errc::malformed, fmt::format("'{}': selftest is off, quick or normal", text));
 }
 
+/// Fact: node-exporter's textfile collector reads the files whose names end so, and no others.
+Result<std::string> parse_textfile(const std::string& text) {
+  if (!text.starts_with('/') || !text.ends_with(".prom")) {
+    return fail(
+        Errc::malformed,
+        fmt::format("'{}': prometheus-textfile is a path from '/' that ends in '.prom'", text));
+  }
+  return text;
+}
+
 template <class Value>
 void take(const po::variables_map& values, const char* name, std::optional<Value>& found) {
   if (values.count(name) != 0) found = values[name].as<Value>();
 }
 
-Result<> read_selftest_settings(const po::variables_map& values, FileSettings& found) {
+/// Those of the check at boot.
+Result<> read_check_settings(const po::variables_map& values, FileSettings& found) {
   if (values.count("selftest") != 0) {
     const auto depth = parse_selftest(values["selftest"].as<std::string>());
     if (!depth) return fail(depth.error());
@@ -67,6 +79,11 @@ Result<> read_selftest_settings(const po::variables_map& values, FileSettings& f
     const auto budget = parse_budget(values["selftest-budget"].as<std::string>());
     if (!budget) return fail(budget.error());
     found.selftest_budget = *budget;
+  }
+  if (values.count("prometheus-textfile") != 0) {
+    const auto path = parse_textfile(values["prometheus-textfile"].as<std::string>());
+    if (!path) return fail(path.error());
+    found.prometheus_textfile = *path;
   }
   return {};
 }
@@ -83,7 +100,7 @@ Result<> read_line(std::string_view line, FileSettings& found) {
       "arm64-passthrough", po::value<bool>())("uki-addon", po::value<bool>())(
       "secure-boot-key", po::value<std::string>())(
       "secure-boot-certificate", po::value<std::string>())("selftest", po::value<std::string>())(
-      "selftest-budget", po::value<std::string>());
+      "selftest-budget", po::value<std::string>())("prometheus-textfile", po::value<std::string>());
   po::variables_map values;
   try {
     std::istringstream stream{std::string(line)};
@@ -101,7 +118,7 @@ Result<> read_line(std::string_view line, FileSettings& found) {
   take(values, "uki-addon", found.uki_addon);
   take(values, "secure-boot-key", found.secure_boot_key);
   take(values, "secure-boot-certificate", found.secure_boot_certificate);
-  return read_selftest_settings(values, found);
+  return read_check_settings(values, found);
 }
 
 Result<FileSettings> read_file(const System& system, const std::string& file) {
@@ -139,6 +156,8 @@ Result<Settings> load_settings(const System& system) {
         found->secure_boot_certificate.value_or(settings.secure_boot_certificate);
     settings.selftest = found->selftest.value_or(settings.selftest);
     settings.selftest_budget = found->selftest_budget.value_or(settings.selftest_budget);
+    settings.prometheus_textfile =
+        found->prometheus_textfile.value_or(settings.prometheus_textfile);
   }
   if (settings.secure_boot_key.empty() != settings.secure_boot_certificate.empty()) {
     return fail(Errc::malformed,

@@ -23,6 +23,7 @@ struct Settings {
   std::string secure_boot_certificate;  ///< likewise
   std::optional<gpu::Depth> selftest = gpu::Depth::quick;  ///< of the check at boot; nothing: off
   std::chrono::seconds selftest_budget{600};               ///< likewise
+  std::string prometheus_textfile;  ///< where the check at boot puts its metrics; empty: nowhere
 };
 
 /// Reads the files in order; a later value of a setting replaces an earlier file's. No file is
