@@ -271,6 +271,12 @@ TEST_CASE("settings: what's wrong in a file is said with the file and the line")
   SECTION("not a number of seconds") {
     root.file(file, "\nselftest-budget = 10min\n");
   }
+  SECTION("metrics in a file that node-exporter doesn't read") {
+    root.file(file, "\nprometheus-textfile = /var/lib/peerpath.txt\n");
+  }
+  SECTION("metrics in a file somewhere") {
+    root.file(file, "\nprometheus-textfile = peerpath.prom\n");
+  }
   SECTION("binary") {
     root.file(file, std::string("#\n\0\n", 4));
   }
@@ -309,6 +315,21 @@ TEST_CASE("settings: the self-test of the check at boot → its depth, or off, a
   root.file("/etc/peerpath/peerpath.conf.d/a.conf", "selftest = normal\n");
   CHECK(load().selftest == gpu::Depth::normal);
   CHECK(load().selftest_budget == std::chrono::seconds(30));
+}
+
+TEST_CASE("settings: the file of the metrics → nowhere, or what is set") {
+  TempRoot root;
+  const auto load = [&] { return cli::load_settings(root.system()).value(); };
+  CHECK(load().prometheus_textfile.empty());
+  root.file("/etc/peerpath/peerpath.conf", "prometheus-textfile = /metrics/peerpath.prom\n");
+  CHECK(load().prometheus_textfile == "/metrics/peerpath.prom");
+}
+
+TEST_CASE("status --format: an unknown one, or with what excludes it → a usage error") {
+  CHECK(run({"status", "--format", "xml"}).status == 2);
+  CHECK(
+      run({"status", "--format", "xml"}).says("'xml': status --format takes npd, nfd, prometheus"));
+  CHECK(run({"status", "--format", "npd", "--report", "x"}).says("--format and --report exclude"));
 }
 
 TEST_CASE("selftest: options that contradict or can't be → a usage error that names them") {
