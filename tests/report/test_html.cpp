@@ -82,7 +82,7 @@ double luminance(const std::string& colour) {
 }
 
 double contrast(const std::string& one, const std::string& other) {
-  const auto [low, high] = std::minmax(luminance(one), luminance(other));
+  const auto [low, high] = std::minmax({luminance(one), luminance(other)});
   return (high + 0.05) / (low + 0.05);
 }
 
