@@ -22,12 +22,22 @@ std::uint64_t copies_of(std::uint64_t bytes) {
   return std::clamp<std::uint64_t>(whole / bytes, 1, 64);
 }
 
+/// Seconds that the copies of a round took.
+CudaResult<double> copy_many(const CudaStream& stream, const Buffer& from, const Buffer& to,
+                             std::uint64_t bytes) {
+  auto done = stream.begin_timing();
+  for (std::uint64_t i = 0; done && i < copies_of(bytes); ++i)
+    done = stream.copy(to.address(), from.address(), bytes);
+  if (done) done = stream.end_timing();
+  if (!done) return tl::make_unexpected(done.error());
+  return stream.elapsed();
+}
+
 }  // namespace
 
 CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& report) {
   using Clock = std::chrono::steady_clock;
   const auto bytes = pair.extent.measured_bytes;
-  const auto& stream = pair.source.stream;
   auto from = Buffer::allocate(pair.source, bytes);
   if (!from) return tl::make_unexpected(from.error());
   auto to = Buffer::allocate(pair.destination, bytes);
@@ -40,19 +50,14 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
   const auto poison = what.poison;
   auto done = to->poison(poison);
   double seconds = 0;
-  const auto copies = copies_of(bytes);
   unsigned rounds = 0;
   bool is_right = true;
   while (is_right && (rounds < least_rounds || (rounds < most_rounds && Clock::now() < end))) {
     if (rounds != 0) what = pair.next_fill(Test::concurrent);
     what.poison = poison;
     if (done) done = from->fill(what);
-    if (done) done = stream.begin_timing();
-    for (std::uint64_t i = 0; done && i < copies; ++i)
-      done = stream.copy(to->address(), from->address(), bytes);
-    if (done) done = stream.end_timing();
     if (!done) return done;
-    const auto took = stream.elapsed();
+    const auto took = copy_many(pair.source.stream, *from, *to, bytes);
     if (!took) return tl::make_unexpected(took.error());
     seconds += *took;
     ++rounds;
@@ -63,7 +68,9 @@ CudaResult<> concurrent(Pair& pair, std::uint64_t /*bytes*/, const Report& repor
   }
   auto reads = to->read(what, &pair.source, pair);
   if (!reads) return tl::make_unexpected(reads.error());
-  if (seconds > 0) result.bytes_per_second = double(bytes) * double(copies) * rounds / seconds;
+  if (seconds > 0) {
+    result.bytes_per_second = double(bytes) * double(copies_of(bytes)) * rounds / seconds;
+  }
   judge(*reads, result);
   if (!is_right && result.outcome == Outcome::passed) {
     // Wrong when the write had ended, right a moment later.
