@@ -393,8 +393,12 @@ double run_ping_pong(const Context& context, const kernel::PingPongParameters& p
   };
   for (std::uint64_t round = 1; round <= p.rounds && r.finished != 0; ++round) {
     if (p.is_first != 0) send(round);
-    while (word(mine, 0).load() != round && r.finished != 0) {
-      std::this_thread::yield();
+    // Asleep before long: on a busy machine the other side's thread needs the processor.
+    for (unsigned looks = 0; word(mine, 0).load() != round && r.finished != 0; ++looks) {
+      if (looks < 64)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
       if (std::chrono::steady_clock::now() > end) r.finished = 0;
     }
     if (r.finished == 0) break;
